@@ -35,11 +35,10 @@ var realTime = map[string]string{
 	"host/record/lock_unix_test.go":                       "opening a FIFO fails at once; it gets 10 s",
 	"internal/service/accept_nginx_test.go":               "nginx is waited for until it listens or ends",
 	"internal/service/accept_slow_test.go":                "limits of 300 ms end requests that would last for ever; each gets a minute",
-	"internal/service/store/suite_queue_test.go":          "an event arrives within milliseconds; it gets 30 s",
+	"internal/service/store/suite_test.go":                "an event arrives within milliseconds; it gets 30 s",
 	"internal/service/web/browser_test.go":                "a page takes a second; a test in the browser gets three minutes",
 	"internal/service/work/faults_test.go":                "faults come at random moments, and the time of the run is only printed",
 	"internal/service/work/main_test.go":                  "a docket takes seconds; it gets five minutes",
-	"internal/service/work/soak_test.go":                  "the length of the run is what it is told; nothing is limited by it",
 	"host/waiting_linux_test.go":                          "the time of a thousand trials that wait is only printed",
 	"host/spin_test.go":                                   "what takes milliseconds gets 10 s, what takes a second gets a minute",
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // proxies are what stands between `location / {` and `}`: the default, and what people add to it.
@@ -36,7 +38,7 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 		t.Fatalf("%v: install it (Debian: apt-get install nginx-light)", err)
 	}
 	dir, err := os.MkdirTemp("", "n") // names of sockets must be short
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	var servers strings.Builder
 	sockets := map[string]string{}
@@ -53,12 +55,12 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 	if os.Geteuid() == 0 {
 		text = "user root;\n" + text
 	}
-	must(t, os.WriteFile(config, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(config, []byte(text), 0o600))
 	cmd := exec.CommandContext(t.Context(), program, "-p", dir, "-c", config)
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
-	must(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -79,8 +81,7 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
-		jar, err := cookiejar.New(nil)
-		must(t, err)
+		jar := must.Get(cookiejar.New(nil))(t)
 		clients[name] = &http.Client{
 			Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -99,8 +100,7 @@ func TestAccept_FZ2_NginxMakesNobodyTheOperator(t *testing.T) {
 	for name, client := range nginx(t, p.url) {
 		send := func(method, address, body string, header map[string]string) (int, string) {
 			t.Helper()
-			r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-			must(t, err)
+			r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
 			for key, value := range header {
 				if r.Header.Set(key, value); key == "Host" {
 					r.Host = value

@@ -32,6 +32,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -54,11 +55,8 @@ func newPublisher(t *testing.T) *publisher {
 			}
 		})
 	})
-	var err error
-	p.key, err = record.NewKey(rand.Reader)
-	must(t, err)
-	p.client, err = oci.New(oci.Config{Clock: time.Now, Retries: -1})
-	must(t, err)
+	p.key = must.Get(record.NewKey(rand.Reader))(t)
+	p.client = must.Get(oci.New(oci.Config{Clock: time.Now, Retries: -1}))(t)
 	return p
 }
 
@@ -75,14 +73,10 @@ func unavailable(w http.ResponseWriter, _ *http.Request) bool {
 // judge is the shipped judge with another name and version.
 func judge(t *testing.T, name, version string) ([]byte, *abi.Manifest) {
 	t.Helper()
-	modules, err := bundle.FS()
-	must(t, err)
-	wasm, err := fs.ReadFile(modules, "specter.wasm")
-	must(t, err)
-	wasm, err = module.Annotate(wasm, "manifest.yaml", fmt.Appendf(nil, "name: %s\nversion: %q\nabi: \"1.0\"\ncalls: [node]\nfamilies: [verdict]\n", name, version))
-	must(t, err)
-	info, err := module.Inspect(wasm)
-	must(t, err)
+	modules := must.Get(bundle.FS())(t)
+	wasm := must.Get(fs.ReadFile(modules, "specter.wasm"))(t)
+	wasm = must.Get(module.Annotate(wasm, "manifest.yaml", fmt.Appendf(nil, "name: %s\nversion: %q\nabi: \"1.0\"\ncalls: [node]\nfamilies: [verdict]\n", name, version)))(t)
+	info := must.Get(module.Inspect(wasm))(t)
 	return wasm, info.Manifest
 }
 
@@ -96,18 +90,14 @@ func (p *publisher) push(t *testing.T, tag, name, version string, signed bool) *
 // pushModule publishes a module that says by its annotations that it has a manifest.
 func (p *publisher) pushModule(t *testing.T, tag string, wasm []byte, manifest *abi.Manifest, signed bool) *oci.Artifact {
 	t.Helper()
-	ref, err := moduleref.Parse(p.ref("judges/reader:" + tag))
-	must(t, err)
-	a, err := oci.Build(ref, wasm, trust.Annotations(manifest))
-	must(t, err)
+	ref := must.Get(moduleref.Parse(p.ref("judges/reader:" + tag)))(t)
+	a := must.Get(oci.Build(ref, wasm, trust.Annotations(manifest)))(t)
 	var about []oci.Attachment
 	if signed {
-		d, err := trust.Sign(p.key, trust.SubjectOf(a), manifest, time.Now())
-		must(t, err)
+		d := must.Get(trust.Sign(p.key, trust.SubjectOf(a), manifest, time.Now()))(t)
 		about = append(about, d)
 	}
-	a, err = p.client.Push(t.Context(), ref, wasm, a.Annotations, about...)
-	must(t, err)
+	a = must.Get(p.client.Push(t.Context(), ref, wasm, a.Annotations, about...))(t)
 	return a
 }
 
@@ -128,10 +118,8 @@ allow:
 
 func (p *publisher) parse(t *testing.T, text string) *trust.Policy {
 	t.Helper()
-	public, err := p.key.PublicPEM()
-	must(t, err)
-	policy, err := trust.Parse("trust.yaml", []byte(text), func(string) ([]byte, error) { return public, nil })
-	must(t, err)
+	public := must.Get(p.key.PublicPEM())(t)
+	policy := must.Get(trust.Parse("trust.yaml", []byte(text), func(string) ([]byte, error) { return public, nil }))(t)
 	return policy
 }
 
@@ -160,12 +148,11 @@ func trusting(t *testing.T, p *publisher, policy *trust.Policy, change func(*ser
 
 func (p *process) add(t *testing.T, request map[string]any) (int, string, store.Generation) {
 	t.Helper()
-	body, err := json.Marshal(request)
-	must(t, err)
+	body := must.Get(json.Marshal(request))(t)
 	status, text := p.ask(t, "POST", "/api/v1/generations", string(body))
 	var g store.Generation
 	if status == http.StatusCreated {
-		must(t, json.Unmarshal([]byte(text), &g))
+		must.Do(t, json.Unmarshal([]byte(text), &g))
 	}
 	return status, text, g
 }
@@ -200,8 +187,7 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	t.Parallel()
 	registry := newPublisher(t)
 	a := registry.push(t, "v1.2.3", "reader", "1.2.3", true)
-	key, err := record.NewKey(rand.Reader)
-	must(t, err)
+	key := must.Get(record.NewKey(rand.Reader))(t)
 	p := trusting(t, registry, registry.policy(t, ""), func(c *service.Config) { c.Key = key })
 	reference := registry.ref("judges/reader:v1.2.3")
 	g := p.created(t, referring("specter", reference))
@@ -255,19 +241,17 @@ func (p *process) propose(t *testing.T, fields map[string]string) string {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for name, value := range fields {
-		must(t, form.WriteField(name, value))
+		must.Do(t, form.WriteField(name, value))
 	}
-	must(t, form.Close())
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/modules", &body)
-	must(t, err)
+	must.Do(t, form.Close())
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/modules", &body))(t)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(r)
-	must(t, err)
+	must.Do(t, err)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	must(t, err)
+	text := must.Get(io.ReadAll(response.Body))(t)
 	if response.StatusCode != http.StatusSeeOther {
 		t.Errorf("%s: %s", response.Status, text)
 	}
@@ -284,7 +268,7 @@ func signersOf(t *testing.T, archive string, key *record.Key) map[string]string 
 		if errors.Is(err, io.EOF) {
 			return signers
 		}
-		must(t, err)
+		must.Do(t, err)
 		_, err = record.Verify(t.Context(), files, key, func(e *record.Entry, _ record.Digest) {
 			if e.Trial == nil {
 				return
@@ -295,16 +279,14 @@ func signersOf(t *testing.T, archive string, key *record.Key) map[string]string 
 				}
 			}
 		})
-		must(t, err)
+		must.Do(t, err)
 	}
 }
 
 func bulwark(t *testing.T) []byte {
 	t.Helper()
-	modules, err := bundle.FS()
-	must(t, err)
-	wasm, err := fs.ReadFile(modules, "bulwark.wasm")
-	must(t, err)
+	modules := must.Get(bundle.FS())(t)
+	wasm := must.Get(fs.ReadFile(modules, "bulwark.wasm"))(t)
 	return wasm
 }
 
@@ -412,16 +394,14 @@ func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *tes
 
 func shippedPipeline(t *testing.T) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../../pipelines/defect-court.yaml")
-	must(t, err)
+	text := must.Get(os.ReadFile("../../pipelines/defect-court.yaml"))(t)
 	return text
 }
 
 // trustingAt starts a service with a database that may be there and a policy, whose client of registries keeps nothing.
 func trustingAt(t *testing.T, db string, policy *trust.Policy, change func(*service.Config)) *process {
 	t.Helper()
-	registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
-	must(t, err)
+	registries := must.Get(oci.New(oci.Config{Clock: time.Now, Retries: -1}))(t)
 	return startWith(t, "127.0.0.1:0", db, func(c *service.Config) {
 		c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6
 		if change != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // short are limits that end within a test.
@@ -31,7 +32,7 @@ func short(c *service.Config) {
 // that it keeps fails the test.
 func ended(t *testing.T, name string, c net.Conn) int {
 	t.Helper()
-	must(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+	must.Do(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%s: neither answered nor closed", name)
@@ -49,7 +50,7 @@ func ended(t *testing.T, name string, c net.Conn) int {
 func connect(t *testing.T, address string) net.Conn {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -215,7 +216,7 @@ func TestAccept_FZ7_ReadersThatDoNotReadAreCutOff(t *testing.T) {
 		t.Fatal(status)
 	}
 	c := connect(t, strings.TrimPrefix(p.url, "http://"))
-	must(t, c.(*net.TCPConn).SetReadBuffer(4<<10))
+	must.Do(t, c.(*net.TCPConn).SetReadBuffer(4<<10))
 	fmt.Fprintf(c, "GET /api/v1/dockets/1/trials HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", p.token)
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(p.logs.String(), `"path":"/api/v1/dockets/1/trials"`); { // logged at the end
 		if time.Now().After(deadline) {
@@ -237,7 +238,7 @@ func TestAccept_FZ7_ConnectionsAreBounded(t *testing.T) {
 		t.Helper()
 		fmt.Fprintf(known, "GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", p.token)
 		r, err := http.ReadResponse(in, nil)
-		must(t, err)
+		must.Do(t, err)
 		_, _ = io.Copy(io.Discard, r.Body)
 		_ = r.Body.Close()
 	}
@@ -258,8 +259,7 @@ func TestAccept_FZ7_ConnectionsAreBounded(t *testing.T) {
 	for range 3 * most { // a submitter who follows more than there is room for
 		c := connect(t, address)
 		fmt.Fprintf(c, "GET /changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", p.token)
-		_, err := c.Read(make([]byte, 1))
-		must(t, err)
+		must.Get(c.Read(make([]byte, 1)))(t)
 	}
 	if status, _ := p.ask(t, "GET", "/healthz", ""); status != 200 {
 		t.Errorf("health beside streams: %d", status)

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // mountDisk gives a disk of a size.
@@ -62,13 +63,12 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 	if status, body := p.ask(t, http.MethodPost, "/api/v1/dockets", docket.String()); status != http.StatusAccepted {
 		t.Fatalf("%d %s", status, body)
 	}
-	filler, err := os.Create(filepath.Join(dir, "filler"))
-	must(t, err)
+	filler := must.Get(os.Create(filepath.Join(dir, "filler")))(t)
 	chunk := make([]byte, 1<<20)
-	for err == nil {
+	for err := error(nil); err == nil; {
 		_, err = filler.Write(chunk)
 	}
-	must(t, filler.Close())
+	must.Do(t, filler.Close())
 	for i, size := range []int{200_000, 10_000, 1000} { // into what is left in the files of the database
 		for j := 0; ; j++ {
 			status, body := p.ask(t, http.MethodPost, "/api/v1/dockets", large(fmt.Sprint("more ", i, " ", j), size))
@@ -96,7 +96,7 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	must(t, os.Remove(filler.Name()))
+	must.Do(t, os.Remove(filler.Name()))
 	p.until(t, "/readyz", http.StatusOK)
 	p.ended(t, 1, n)
 	if status, body := p.ask(t, http.MethodPost, "/api/v1/dockets", docketOf(1)); status != http.StatusAccepted {
@@ -124,10 +124,9 @@ func TestAccept_SV2_ReadOnlyDisk(t *testing.T) {
 	open := func() (*store.Store, error) {
 		return store.Open(t.Context(), store.Config{Database: filepath.Join(dir, "test.db"), Now: time.Now})
 	}
-	s, err := open()
-	must(t, err)
+	s := must.Get(open())(t)
 	s.Close()
-	must(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	must.Do(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	if _, err := open(); err == nil || !strings.Contains(err.Error(), "test.db: read-only file system") {
 		t.Errorf("%v", err)
 	}

@@ -10,17 +10,16 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
 )
 
 // A server takes no changes for some time, as a standby does behind a failover. Requests that change something and /readyz say so, and
 // the docket that was there goes on when it takes changes again.
 func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
-	server, err := pgtest.Start(t.Context())
-	must(t, err)
+	server := must.Get(pgtest.Start(t.Context()))(t)
 	t.Cleanup(func() { _ = server.Close() })
-	url, err := server.Database(t.Context())
-	must(t, err)
+	url := must.Get(server.Database(t.Context()))(t)
 	gate := make(chan struct{})
 	p := startWith(t, "127.0.0.1:0", url, gated(gate))
 	const n = 24
@@ -29,8 +28,7 @@ func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 	}
 	readOnly := func(state string) {
 		t.Helper()
-		_, err := server.SQL(t.Context(), "postgres", "ALTER DATABASE test1 SET default_transaction_read_only = "+state)
-		must(t, err)
+		must.Get(server.SQL(t.Context(), "postgres", "ALTER DATABASE test1 SET default_transaction_read_only = "+state))(t)
 		if err := server.Cut(t.Context()); err != nil { // connections that are open are as they were
 			t.Fatal(err)
 		}
@@ -58,11 +56,9 @@ func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 // A process that answers people and two workers on PostgreSQL: a docket is submitted, followed and corrected, and modules are swapped and rolled
 // back. Results are those of one process on SQLite.
 func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
-	server, err := pgtest.Start(t.Context())
-	must(t, err)
+	server := must.Get(pgtest.Start(t.Context()))(t)
 	t.Cleanup(func() { _ = server.Close() })
-	url, err := server.Database(t.Context())
-	must(t, err)
+	url := must.Get(server.Database(t.Context()))(t)
 	p := startWith(t, "127.0.0.1:0", url, func(c *service.Config) { c.Role = service.RoleAPI })
 	var workers []*process
 	for range 2 {
@@ -85,8 +81,7 @@ func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
 		_, metrics := w.ask(t, http.MethodGet, "/metrics", "")
 		var own int
 		_, rest, _ := strings.Cut(metrics, `shadowcourt_cases_total{outcome="tried"} `)
-		_, err := fmt.Sscan(rest, &own)
-		must(t, err)
+		must.Get(fmt.Sscan(rest, &own))(t)
 		tried += own
 	}
 	if tried != n {

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -28,20 +30,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // logs are lines that several goroutines write.
 type logs struct {
 	mu sync.Mutex
 	b  bytes.Buffer
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (l *logs) Write(p []byte) (int, error) {
@@ -81,8 +78,7 @@ func start(t *testing.T, address string) *process {
 // startWith starts a process with another database or configuration.
 func startWith(t *testing.T, address, database string, change func(*service.Config)) *process {
 	t.Helper()
-	token, err := auth.NewToken(rand.Reader)
-	must(t, err)
+	token := must.Get(auth.NewToken(rand.Reader))(t)
 	p := &process{logs: &logs{}, token: token}
 	config := service.Config{
 		Open: openHost, Local: token, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
@@ -90,16 +86,13 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 	if change != nil {
 		change(&config)
 	}
-	db, err := store.Open(t.Context(), store.Config{Database: database, Now: config.Now, Logger: config.Log})
-	must(t, err)
+	db := must.Get(store.Open(t.Context(), store.Config{Database: database, Now: config.Now, Logger: config.Log}))(t)
 	config.Store = db
 	t.Cleanup(db.Close)
-	_, err = db.Migrate(t.Context())
-	must(t, err)
+	must.Get(db.Migrate(t.Context()))(t)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
-	must(t, err)
-	s, err := service.New(t.Context(), config)
-	must(t, err)
+	must.Do(t, err)
+	s := must.Get(service.New(t.Context(), config))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	started, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- s.Run(ctx, func() { close(started) }, l) }()
@@ -117,21 +110,19 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 	})
 	t.Cleanup(p.stop)
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(t, err)
+	must.Do(t, err)
 	p.url = "http://127.0.0.1:" + port
 	return p
 }
 
 func (p *process) ask(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body))
-	must(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body)))(t)
 	r.Close = true // a server with short limits could end a kept connection just before it is used again
 	response, err := p.do(r)
-	must(t, err)
+	must.Do(t, err)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	must(t, err)
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
 }
 
@@ -179,14 +170,10 @@ func (p *process) until(t *testing.T, path string, want int) string {
 	}
 }
 
-// ended follows a docket to its end, and gives its results. Each of its cases must have one.
+// ended waits for the end of a docket, and gives its results. Each of its cases must have one.
 func (p *process) ended(t *testing.T, docket, cases int) (results string) {
 	t.Helper()
-	path := fmt.Sprintf("/api/v1/dockets/%d/", docket)
-	if _, events := p.ask(t, http.MethodGet, path+"events", ""); !strings.Contains(events, "event: done\n") {
-		t.Errorf("docket %d: %s", docket, events)
-	}
-	if _, results = p.ask(t, http.MethodGet, path+"results", ""); strings.Count(results, "\n") != cases {
+	if _, results = p.ask(t, http.MethodGet, fmt.Sprintf("/api/v1/dockets/%d/results?wait=true", docket), ""); strings.Count(results, "\n") != cases {
 		t.Errorf("docket %d has %d results of %d cases", docket, strings.Count(results, "\n"), cases)
 	}
 	return results
@@ -342,7 +329,7 @@ func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
 	up.Store(true)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := client.Get(p.url + auth.OIDCPath)
-	must(t, err)
+	must.Do(t, err)
 	_ = r.Body.Close()
 	if r.StatusCode != http.StatusSeeOther {
 		t.Errorf("signing in: %s", r.Status)
@@ -356,16 +343,13 @@ func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
 func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
 	t.Parallel()
 	p := start(t, "127.0.0.1:0")
-	modules, err := bundle.FS()
-	must(t, err)
+	modules := must.Get(bundle.FS())(t)
 	send := func(name string, wasm []byte) (int, string) {
-		body, err := json.Marshal(map[string]any{"modules": map[string][]byte{name: wasm}, "note": "x"})
-		must(t, err)
+		body := must.Get(json.Marshal(map[string]any{"modules": map[string][]byte{name: wasm}, "note": "x"}))(t)
 		return p.ask(t, "POST", "/api/v1/generations", string(body))
 	}
 	add := func(name, module string) (int, string) {
-		wasm, err := fs.ReadFile(modules, module+".wasm")
-		must(t, err)
+		wasm := must.Get(fs.ReadFile(modules, module+".wasm"))(t)
 		return send(name, wasm)
 	}
 	const component = "\x00asm\x0d\x00\x01\x00" // row DI6
@@ -397,11 +381,11 @@ func TestAccept_IG7_SecretsOfWebhooksAreNowhere(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte("hooks: [{name: chat, url: env:ADDRESS, events: [docket.finished], secret: env:SECRET, allow_private: true}]"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte("hooks: [{name: chat, url: env:ADDRESS, events: [docket.finished], secret: env:SECRET, allow_private: true}]"), 0o600))
 	hooks, err := work.ReadHooks(filepath.Join(dir, "hooks.yaml"), func(name string) string {
 		return map[string]string{"ADDRESS": receiver.URL + "/" + path, "SECRET": "whsec_" + secret}[name]
 	})
-	must(t, err)
+	must.Do(t, err)
 	p := startWith(t, "127.0.0.1:0", filepath.Join(dir, "test.db"), func(c *service.Config) {
 		c.Webhooks, c.PublicURL = hooks, &url.URL{Scheme: "https", Host: "court.example"}
 	})
@@ -413,14 +397,107 @@ func TestAccept_IG7_SecretsOfWebhooksAreNowhere(t *testing.T) {
 	}
 	p.stop()
 	shown += p.logs.String()
-	database, err := os.ReadFile(filepath.Join(dir, "test.db"))
-	must(t, err)
+	database := must.Get(os.ReadFile(filepath.Join(dir, "test.db")))(t)
 	if shown += string(database); !strings.Contains(shown, "status 403: no ") {
 		t.Error("the log does not say why it was rejected")
 	}
 	for _, hidden := range []string{secret, "T0HIDDEN", "B0HIDDEN"} {
 		if strings.Contains(shown, hidden) {
 			t.Errorf("%q is in what is shown or kept", hidden)
+		}
+	}
+}
+
+// stranger is what a request looks like that a proxy on this machine sends for somebody else: the versions of HTTP that it speaks, the Host
+// that it sets, and headers that it or the stranger adds.
+type stranger struct{ name, version, host, headers string }
+
+func strangers(address string) []stranger {
+	_, port, _ := strings.Cut(address, ":")
+	return []stranger{
+		{"nginx's default", "1.0", address, "Connection: close\r\n"},
+		{"no Host", "1.0", "", ""},
+		{"HTTP/1.1", "1.1", address, ""},
+		{"localhost", "1.1", "localhost:" + port, ""},
+		{"IPv6", "1.1", "[::1]:" + port, ""},
+		{"a public name", "1.0", "court.example", ""},
+		{"a forwarded address", "1.0", address, "X-Forwarded-For: 203.0.113.7\r\n"},
+		{"a forged forwarded address", "1.0", address, "X-Forwarded-For: 127.0.0.1\r\nX-Real-IP: 127.0.0.1\r\nForwarded: for=127.0.0.1;host=localhost\r\n"},
+		{"forged names", "1.0", address, "X-Forwarded-Host: localhost\r\nX-Forwarded-Proto: http\r\nX-Original-Host: 127.0.0.1\r\n"},
+		{"a forged origin", "1.1", address, "Origin: http://" + address + "\r\nSec-Fetch-Site: same-origin\r\n"},
+		{"an empty cookie", "1.0", address, "Cookie: shadowcourt_session=\r\n"},
+	}
+}
+
+// secured are requests that nobody may send without credentials, one for each kind of route.
+var secured = []struct{ method, path, body string }{
+	{"GET", "/api/v1/me", ""},
+	{"GET", "/api/v1/dockets", ""},
+	{"POST", "/api/v1/dockets", `{"id":"x"}`},
+	{"POST", "/api/v1/tokens", `{"name":"mine","scopes":["operate"]}`},
+	{"GET", "/metrics", ""},
+	{"GET", "/", ""},
+	{"GET", "/changes", ""},
+	{"POST", "/settings/tokens", "name=mine&scope=operate"},
+	{"POST", "/login/address", ""},
+}
+
+// send sends a request as it is written, and gives the status of the answer.
+func (s stranger) send(t *testing.T, address, method, path, body string) int {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	must.Do(t, err)
+	defer func() { _ = c.Close() }()
+	host := ""
+	if s.host != "" {
+		host = "Host: " + s.host + "\r\n"
+	}
+	fmt.Fprintf(c, "%s %s HTTP/%s\r\n%s%sContent-Length: %d\r\n\r\n%s", method, path, s.version, host, s.headers, len(body), body)
+	r, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s: %s %s: %v", s.name, method, path, err)
+	}
+	_, _ = io.Copy(io.Discard, r.Body)
+	_ = r.Body.Close()
+	return r.StatusCode
+}
+
+// Nobody is trusted for where a request comes from: every request of a stranger behind a proxy on the same machine is rejected, also where
+// nothing in it tells of the proxy.
+func TestAccept_FZ2_StrangersBehindAProxyMayDoNothing(t *testing.T) {
+	t.Parallel()
+	p := start(t, "127.0.0.1:0")
+	address := strings.TrimPrefix(p.url, "http://")
+	for _, s := range strangers(address) {
+		for _, r := range secured {
+			if status := s.send(t, address, r.method, r.path, r.body); status != http.StatusUnauthorized {
+				t.Errorf("%s: %s %s: %d, want 401", s.name, r.method, r.path, status)
+			}
+		}
+		if status := s.send(t, address, "GET", "/healthz", ""); s.host != "" && status != 200 {
+			t.Errorf("%s: health: %d", s.name, status)
+		}
+	}
+}
+
+// A docket that is rejected in the middle is rejected with its reason at the first attempt, though the client is still sending: a connection
+// that is reset would have it send the docket again.
+func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
+	t.Parallel()
+	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.MaxUpload = 32 << 20 })
+	binary := make([]byte, 16<<20)
+	_, _ = mathrand.NewChaCha8([32]byte{}).Read(binary)
+	for want, report := range map[string][]byte{
+		"docket is binary data; Shadowcourt reads test reports":                                              append([]byte("{"), binary...),
+		"the docket has more than 33554432 bytes; split it, or raise --max-upload of the server (too_large)": append([]byte(docketOf(1)), bytes.Repeat([]byte("\n"), 64<<20)...),
+	} {
+		var again []error
+		c := must.Get(wire.NewClient(wire.ClientConfig{Server: p.url, Token: p.token, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }}))(t)
+		for n := range 3 {
+			_, _, err := c.Submit(t.Context(), &wire.Submission{Format: "jsonl", Key: fmt.Sprint(len(report), n)}, report)
+			if err == nil || !strings.Contains(err.Error(), want) || len(again) > 0 {
+				t.Fatalf("%.200v after %q, want %q at the first attempt", err, again, want)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // collector receives spans by OTLP over HTTP.
@@ -61,8 +62,7 @@ func newCollector(t *testing.T) *collector {
 // tracing sends spans to the collector, by the variables of OpenTelemetry.
 func (c *collector) tracing(t *testing.T, more ...string) *telemetry.Tracing {
 	t.Helper()
-	tracing, err := telemetry.FromEnvironment(t.Context(), append(more, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url), "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
-	must(t, err)
+	tracing := must.Get(telemetry.FromEnvironment(t.Context(), append(more, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url), "test", slog.New(slog.NewTextHandler(t.Output(), nil))))(t)
 	return tracing
 }
 
@@ -84,24 +84,21 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 	p := startWith(t, "127.0.0.1:0", t.TempDir()+"/test.db", func(config *service.Config) { config.Tracing = tracing })
 	const client, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	const secret = "sct_" + planted
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/v1/dockets?name="+planted+"&repository="+planted, strings.NewReader(docketOf(3)))
-	must(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/v1/dockets?name="+planted+"&repository="+planted, strings.NewReader(docketOf(3))))(t)
 	r.Header.Set("Traceparent", "00-"+client+"-"+parent+"-01")
 	answer, err := p.do(r)
-	must(t, err)
+	must.Do(t, err)
 	_ = answer.Body.Close()
 	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
 	p.ask(t, "GET", "/trials/1-2", "")
 	p.ask(t, "GET", "/"+planted+"?q="+planted, "")
-	r, err = http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/v1/me", nil)
-	must(t, err)
+	r = must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/v1/me", nil))(t)
 	r.Header.Set("Authorization", "Bearer "+secret)
-	if answer, err = p.do(r); err != nil {
-		t.Fatal(err)
-	}
+	answer, err = p.do(r)
+	must.Do(t, err)
 	_ = answer.Body.Close()
 	p.stop()
-	must(t, tracing.Close(t.Context()))
+	must.Do(t, tracing.Close(t.Context()))
 
 	byID, counts := map[string]*tracepb.Span{}, map[string]int{}
 	for _, s := range c.spans {

@@ -174,3 +174,116 @@ func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
 	w.tallies(ctx)
 	return rowsOf(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, value[int64])
 }
+
+// Pages show counts of many results. The table tallies has how many results of a docket are alike, kept by each transaction that changes
+// entries with a result. It locks the rows of its dockets first, so that what it reads of their entries stays as it is.
+
+// needsPerson is the condition of entries that are in the inbox, as the index entries_inbox has it: databases compare the text.
+const needsPerson = `correction = 0 AND status <> '' AND doubt >= 0.2`
+
+// flipped is the condition of entries that a canary's court ended otherwise, as the index entries_flipped has it.
+const flipped = `beside_status <> '' AND (beside_status <> status OR beside_label <> label)`
+
+// countResults counts the entries e that {condition} selects, each as often as {sign} says: they are taken away with -1.
+const countResults = `SELECT docket, generation, status, label, light_label, truth, corrected, open,
+		CASE WHEN truth <> '' AND label <> '' THEN hundredths ELSE 0 END, {sign} * count(*),
+		{sign} * sum(CASE WHEN truth <> '' AND label <> '' THEN confidence ELSE 0 END),
+		CAST({sign} * sum(micros) AS BIGINT), CAST({sign} * sum(fuel) AS BIGINT)
+	FROM (SELECT e.docket, e.generation, e.status, e.label, e.light_label, e.confidence, CAST(floor(100 * e.confidence + 0.5) AS BIGINT) AS hundredths,
+			CASE WHEN e.correction <> 0 THEN e.corrected ELSE e.known END AS truth,
+			CASE WHEN e.correction <> 0 THEN 1 ELSE 0 END AS corrected,
+			CASE WHEN e.correction = 0 AND e.doubt >= 0.2 THEN 1 ELSE 0 END AS open,
+			coalesce(v.micros, 0) AS micros, coalesce(v.fuel, 0) AS fuel
+		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE e.status <> '' AND {condition}) results
+	GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
+
+// retally changes entries e of some dockets that a condition selects, and what is counted of them.
+func (t *tx) retally(ctx context.Context, dockets []int64, condition string, args []any, change func() error) error {
+	ids := anys(slices.Compact(slices.Sorted(slices.Values(dockets))))
+	t.lockDockets(ctx, ids)
+	t.tally(ctx, "-1", condition, args)
+	if err := change(); err != nil {
+		return err
+	}
+	t.tally(ctx, "1", condition, args)
+	for chunk := range slices.Chunk(ids, insertRows) {
+		t.runIn(ctx, `DELETE FROM tallies WHERE entries = 0 AND `, "docket", chunk, ``)
+	}
+	return t.err
+}
+
+func (t *tx) tally(ctx context.Context, sign, condition string, args []any) {
+	t.run(ctx, `INSERT INTO tallies (docket, generation, status, label, light, truth, corrected, open, confidence, entries, stated, micros, fuel) `+
+		strings.NewReplacer("{sign}", sign, "{condition}", condition).Replace(countResults)+
+		` ON CONFLICT (docket, generation, status, label, light, truth, corrected, open, confidence) DO UPDATE SET
+			entries = tallies.entries + excluded.entries, stated = tallies.stated + excluded.stated,
+			micros = tallies.micros + excluded.micros, fuel = tallies.fuel + excluded.fuel`, args...)
+}
+
+// runIn runs a statement on the rows whose column has one of some values.
+func (t *tx) runIn(ctx context.Context, before, column string, values []any, after string) {
+	t.run(ctx, before+column+` IN (`+places(1, len(values))+`)`+after, values...)
+}
+
+// lockDockets makes transactions that change entries of the same dockets, which are sorted, take turns. SQLite's do anyway.
+func (t *tx) lockDockets(ctx context.Context, ids []any) {
+	if t.db.pool == nil {
+		return
+	}
+	for chunk := range slices.Chunk(ids, insertRows) {
+		t.runIn(ctx, `SELECT id FROM dockets WHERE `, "id", chunk, ` ORDER BY id FOR NO KEY UPDATE`)
+	}
+}
+
+// Known is a result whose right label is known, from a correction or from its docket.
+type Known struct {
+	ID         TrialID
+	Repository string
+	Created    time.Time // when the docket was submitted
+	// Right is the right label, Corrected says that a person set it.
+	Right     string
+	Corrected bool
+	// Label is the court's answer with its confidence, Light the one under review; empty for none.
+	Label      string
+	Confidence float64
+	Light      string
+	// Labels of the case, in its order.
+	Labels     []string
+	LabelNames map[string]string
+}
+
+// KnownLabels lists the results that a filter selects and whose right label is known, the latest first: at most the filter's limit,
+// 0 for 100,000.
+func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error) {
+	const most = 100_000
+	f.Tried = true
+	w := f.where(ctx, s.db)
+	w.add("(correction <> 0 OR truth <> '')")
+	w.add(triedHere)
+	list := []Known{}
+	names := map[string]map[string]string{} // few dockets name labels differently
+	err := each(ctx, s.db, `SELECT docket, ordinal, repository, created, labels, corrected, truth, label_names, label, confidence, light_label FROM entries`+
+		w.text()+` ORDER BY created DESC, docket DESC, ordinal`+w.limit(f.Limit, most, most), w.args,
+		func(scan scanner) error {
+			var k Known
+			var corrected, named string
+			var truth trial.Truth
+			if err := scan(&k.ID.Docket, &k.ID.Ordinal, &k.Repository, moment{&k.Created}, encoded{&k.Labels}, &corrected, encoded{&truth}, &named,
+				&k.Label, &k.Confidence, &k.Light); err != nil {
+				return err
+			}
+			if names[named] == nil {
+				byLabel := map[string]string{}
+				if err := parse(named, &byLabel); err != nil {
+					return err
+				}
+				names[named] = byLabel
+			}
+			k.LabelNames, k.Corrected = names[named], corrected != ""
+			if k.Right = cmp.Or(corrected, truth.Classification); k.Right != "" {
+				list = append(list, k)
+			}
+			return nil
+		})
+	return list, err
+}

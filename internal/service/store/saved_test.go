@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -21,18 +20,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // saved reads a file of testdata/370f0b16, whose README says what is in its databases.
 func saved(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "370f0b16", name))
-	must(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "370f0b16", name)))(t)
 	if strings.HasSuffix(name, ".gz") {
-		r, err := gzip.NewReader(bytes.NewReader(data))
-		must(t, err)
-		data, err = io.ReadAll(r)
-		must(t, err)
+		r := must.Get(gzip.NewReader(bytes.NewReader(data)))(t)
+		data = must.Get(io.ReadAll(r))(t)
 	}
 	return data
 }
@@ -40,7 +37,7 @@ func saved(t *testing.T, name string) []byte {
 func TestAccept_HX8_ASavedSQLiteFile(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "shadowcourt.db")
-	must(t, os.WriteFile(name, saved(t, "sqlite.db.gz"), 0o600))
+	must.Do(t, os.WriteFile(name, saved(t, "sqlite.db.gz"), 0o600))
 	keepsSaved(t, name, "80081cd1bd2c1671b13e30565b928bc1e8e12199776cb8a08e1ebf0043ec83f3")
 }
 
@@ -48,12 +45,10 @@ func TestAccept_HX8_ASavedSQLiteFile(t *testing.T) {
 func keepsSaved(t *testing.T, database, hash string) {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
-	s, err := store.Open(t.Context(), store.Config{Database: database, Now: now})
-	must(t, err)
+	s := must.Get(store.Open(t.Context(), store.Config{Database: database, Now: now}))(t)
 	t.Cleanup(s.Close)
-	_, err = s.Migrate(t.Context())
-	must(t, err)
-	must(t, s.CheckSchema(t.Context()))
+	must.Get(s.Migrate(t.Context()))(t)
+	must.Do(t, s.CheckSchema(t.Context()))
 
 	dockets := savedDockets(t, s)
 	savedCases(t, s)
@@ -65,7 +60,8 @@ func keepsSaved(t *testing.T, database, hash string) {
 	savedMessages(t, s)
 	savedQueue(t, s, dockets)
 
-	must(t, s.Exec(t.Context(), `INSERT INTO migrations (version, name) VALUES (1000, 'of the future')`))
+	must.Do(t, s.Exec(t.Context(), `INSERT INTO migrations (version, name) VALUES (1000, 'of the future')`))
+	var err error
 	_, err = s.Migrate(t.Context())
 	if err = errors.Join(err, s.CheckSchema(t.Context())); err == nil || strings.Count(err.Error(), "newer version of shadowcourt") != 2 {
 		t.Errorf("a database of a newer program: %v", err)
@@ -83,8 +79,7 @@ func same(t *testing.T, what string, got, want any) {
 // savedDockets gives the IDs of the dockets by their names.
 func savedDockets(t *testing.T, s *store.Store) map[string]int64 {
 	t.Helper()
-	list, err := s.Dockets(t.Context(), store.DocketFilter{})
-	must(t, err)
+	list := must.Get(s.Dockets(t.Context(), store.DocketFilter{}))(t)
 	ids := map[string]int64{}
 	for i := range list {
 		d := &list[i]
@@ -122,7 +117,7 @@ func savedCases(t *testing.T, s *store.Store) {
 	var rows []row
 	for docket := int64(1); docket <= 4; docket++ {
 		for r, err := range s.Trials(t.Context(), docket, 1) {
-			must(t, err)
+			must.Do(t, err)
 			rows = append(rows, row{r.CaseID, string(r.Status), r.Label, r.Truth, r.Corrected, r.Fault, r.Members})
 			if r.Fault != "" {
 				continue
@@ -145,13 +140,11 @@ func savedCases(t *testing.T, s *store.Store) {
 	}, rows, cmp.AllowUnexported(row{})); diff != "" {
 		t.Error(diff)
 	}
-	long, err := s.Trial(t.Context(), store.TrialID{Docket: 1, Ordinal: 3})
-	must(t, err)
+	long := must.Get(s.Trial(t.Context(), store.TrialID{Docket: 1, Ordinal: 3}))(t)
 	if d := long.Trial.Case.Documents; len(d) < 2 || !strings.HasSuffix(d[len(d)-1].Text, "line 119: the server answered with status 200") {
 		t.Errorf("the long document: %+v", d)
 	}
-	box, err := s.Inbox(t.Context(), store.InboxFilter{})
-	must(t, err)
+	box := must.Get(s.Inbox(t.Context(), store.InboxFilter{}))(t)
 	if !slices.ContainsFunc(box.Groups, func(g store.Group) bool { return g.Sample.CaseID == "example.com/shop/cart.TestTotal" }) {
 		t.Errorf("what is yours is not in the inbox: %+v", box.Groups)
 	}
@@ -160,15 +153,12 @@ func savedCases(t *testing.T, s *store.Store) {
 // savedRecords verifies the signature of each record.
 func savedRecords(t *testing.T, s *store.Store) {
 	t.Helper()
-	key, err := record.ParseKey(saved(t, "signing.key.pub"))
-	must(t, err)
+	key := must.Get(record.ParseKey(saved(t, "signing.key.pub")))(t)
 	count := 0
 	for docket := int64(1); docket <= 4; docket++ {
-		ids, err := s.Records(t.Context(), docket)
-		must(t, err)
+		ids := must.Get(s.Records(t.Context(), docket))(t)
 		for _, id := range ids {
-			body, err := s.Record(t.Context(), id)
-			must(t, err)
+			body := must.Get(s.Record(t.Context(), id))(t)
 			if _, err := record.Verify(t.Context(), bytes.NewReader(body), key, nil); err != nil {
 				t.Errorf("record %d of docket %d: %v", id, docket, err)
 			}
@@ -183,8 +173,7 @@ func savedRecords(t *testing.T, s *store.Store) {
 func savedAlibi(t *testing.T, s *store.Store) {
 	t.Helper()
 	for ordinal, want := range map[int]alibi.Verdict{1: alibi.IsYours, 2: alibi.NotYours} {
-		e, err := s.Entry(t.Context(), store.TrialID{Docket: 3, Ordinal: ordinal})
-		must(t, err)
+		e := must.Get(s.Entry(t.Context(), store.TrialID{Docket: 3, Ordinal: ordinal}))(t)
 		if a := e.Alibi; a == nil || a.Verdict != want || a.Why == "" || a.Key == "" || a.Change.Head == "" || (a.Culprit != nil) != (want == alibi.IsYours) {
 			t.Errorf("the answer %d: %+v", ordinal, a)
 		}
@@ -193,8 +182,7 @@ func savedAlibi(t *testing.T, s *store.Store) {
 
 func savedCorrections(t *testing.T, s *store.Store) {
 	t.Helper()
-	list, err := s.Corrections(t.Context(), 0, 0)
-	must(t, err)
+	list := must.Get(s.Corrections(t.Context(), 0, 0))(t)
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
@@ -202,27 +190,23 @@ func savedCorrections(t *testing.T, s *store.Store) {
 	if stands.Label != "ab001" || stands.Author != "reviewer" || !stands.Undone.IsZero() || undone.Label != "si001" || undone.Undone.IsZero() || undone.UndoneBy != "reviewer" {
 		t.Errorf("%+v", list)
 	}
-	revisions, err := s.CasebookLog(t.Context(), 3, "shop")
-	must(t, err)
+	revisions := must.Get(s.CasebookLog(t.Context(), 3, "shop"))(t)
 	same(t, "the casebook of the shop", revisions, []int64{1})
 	_, learned, _, err := s.CasebookRun(t.Context(), 1, "shop")
-	must(t, err)
+	must.Do(t, err)
 	if len(learned) != 1 || learned[0].Label != "ab001" || learned[0].Case.ID != "go-0213ed9c0d" {
 		t.Errorf("the casebook learned %+v", learned)
 	}
-	known, err := s.KnownLabels(t.Context(), store.EntryFilter{})
-	must(t, err)
+	known := must.Get(s.KnownLabels(t.Context(), store.EntryFilter{}))(t)
 	same(t, "known labels", len(known), 2)
-	must(t, s.Recount(t.Context()))
+	must.Do(t, s.Recount(t.Context()))
 }
 
 func savedPeople(t *testing.T, s *store.Store, hash string) {
 	t.Helper()
-	ci, err := s.Token(t.Context(), hash)
-	must(t, err)
+	ci := must.Get(s.Token(t.Context(), hash))(t)
 	same(t, "the token's repositories", ci.Repositories, []string{"shop"})
-	list, err := s.Tokens(t.Context())
-	must(t, err)
+	list := must.Get(s.Tokens(t.Context()))(t)
 	var tokens []string
 	for _, token := range list {
 		text := strings.Join(append([]string{token.Name, token.Submitter}, token.Scopes...), " ")
@@ -237,8 +221,7 @@ func savedPeople(t *testing.T, s *store.Store, hash string) {
 	slices.Sort(tokens)
 	same(t, "tokens", tokens, []string{"admin admin operate", "gone gone submit revoked", "made-over-http made-over-http submit", "reviewer people review until 2035", "shop-ci shop-ci submit"})
 
-	actions, err := s.AuditLog(t.Context(), 0, 0)
-	must(t, err)
+	actions := must.Get(s.AuditLog(t.Context(), 0, 0))(t)
 	var log []string
 	for i := range slices.Backward(actions) {
 		log = append(log, actions[i].Author+" "+actions[i].Action)
@@ -255,25 +238,21 @@ func savedPeople(t *testing.T, s *store.Store, hash string) {
 // savedGenerations looks for what the operator uploaded. The modules that the program of that time embedded were left out of the files.
 func savedGenerations(t *testing.T, s *store.Store) {
 	t.Helper()
-	list, err := s.Generations(t.Context(), 0, 0)
-	must(t, err)
+	list := must.Get(s.Generations(t.Context(), 0, 0))(t)
 	if len(list) != 3 {
 		t.Fatalf("%d generations", len(list))
 	}
-	current, err := s.CurrentGeneration(t.Context())
-	must(t, err)
+	current := must.Get(s.CurrentGeneration(t.Context()))(t)
 	ours, last, first := list[1], list[0], list[2]
 	if current != 2 || ours.ID != 2 || !ours.Current || ours.Parent != 1 || ours.Note != "our profile" || ours.Share != 1 || ours.Author != "admin" || last.Note != "not in force" || len(first.Modules) != 19 {
 		t.Errorf("in force is %d: %+v", current, list)
 	}
 	for _, digest := range []string{ours.Files["profile:gotest"], ours.Canary["specter"], last.Files["pipeline"]} {
-		blob, err := s.Blob(t.Context(), digest)
-		must(t, err)
+		blob := must.Get(s.Blob(t.Context(), digest))(t)
 		sum := sha256.Sum256(blob)
 		same(t, "a blob", hex.EncodeToString(sum[:]), digest)
 	}
-	e, err := s.Entry(t.Context(), store.TrialID{Docket: 4, Ordinal: 1})
-	must(t, err)
+	e := must.Get(s.Entry(t.Context(), store.TrialID{Docket: 4, Ordinal: 1}))(t)
 	if e.Generation != 2 || e.Beside.Status != trial.Mistrial {
 		t.Errorf("the case that the canary tried: %+v", e)
 	}
@@ -282,12 +261,10 @@ func savedGenerations(t *testing.T, s *store.Store) {
 // savedMessages looks for the messages to a webhook that did not answer.
 func savedMessages(t *testing.T, s *store.Store) {
 	t.Helper()
-	list, err := s.QueuedMessages(t.Context())
-	must(t, err)
+	list := must.Get(s.QueuedMessages(t.Context()))(t)
 	var events []string
 	for i, m := range list {
-		var e store.HookEvent
-		must(t, json.Unmarshal(m.Event, &e))
+		e := must.Get(m.What())(t)
 		events = append(events, string(e.Type))
 		if m.Hook == "" || !strings.HasPrefix(m.ID, "msg_") || e.Time.IsZero() || e.Docket != nil && (e.Docket.ID == 0 || e.Docket.Submitter == "") {
 			t.Errorf("message %d: %+v, %+v", i, m, e)
@@ -303,20 +280,18 @@ func savedMessages(t *testing.T, s *store.Store) {
 func savedQueue(t *testing.T, s *store.Store, dockets map[string]int64) {
 	t.Helper()
 	list, _, err := s.Queued(t.Context())
-	must(t, err)
+	must.Do(t, err)
 	same(t, "jobs for cases", len(list), 3)
 	for _, job := range list {
 		same(t, "the generation of a job", job.Generation, int64(2))
 	}
 	tryAll(t, s, surely)
 	for name, cases := range map[string]int{"waits": 2, "waits too": 1} {
-		d, err := s.Docket(t.Context(), dockets[name])
-		must(t, err)
+		d := must.Get(s.Docket(t.Context(), dockets[name]))(t)
 		if d.State != store.Done || d.Tried != cases {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	d, err := s.Docket(t.Context(), dockets["cancelled"])
-	must(t, err)
+	d := must.Get(s.Docket(t.Context(), dockets["cancelled"]))(t)
 	same(t, "the state of the cancelled docket", d.State, store.Cancelled)
 }

@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // clock is a clock that goes on by a millisecond with each look.
@@ -99,13 +104,6 @@ func migratesAtOnce(t *testing.T, database string) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func aCase(id string, texts ...string) abi.Case {
 	c := abi.Case{
 		ID: id, Subject: "subject of " + id, Group: "suite", Labels: []string{"bug", "flake"},
@@ -128,14 +126,13 @@ func submit(t *testing.T, s *store.Store, sent store.Submission, entries ...dock
 
 func submitBody(t *testing.T, s *store.Store, sent store.Submission, body string, entries ...docket.Entry) (store.Docket, bool) {
 	t.Helper()
-	u, err := s.Submit(t.Context(), sent)
-	must(t, err)
+	u := must.Get(s.Submit(t.Context(), sent))(t)
 	for i := range entries {
-		must(t, u.Add(t.Context(), &entries[i], nil))
+		must.Do(t, u.Add(t.Context(), &entries[i], nil))
 	}
 	d, created, err := u.Finish(t.Context(), body, nil)
-	must(t, err)
-	must(t, u.Abort(t.Context()))
+	must.Do(t, err)
+	must.Do(t, u.Abort(t.Context()))
 	return d, created
 }
 
@@ -165,14 +162,14 @@ func verdictOf(e *store.Claim, label string, confidence float64) store.NewVerdic
 func tryAll(t *testing.T, s *store.Store, verdict func(*store.Claim) store.NewVerdict) {
 	t.Helper()
 	list, _, err := s.Queued(t.Context())
-	must(t, err)
+	must.Do(t, err)
 	for _, args := range list {
 		c, err := s.BeginCase(t.Context(), args)
 		if err == nil {
 			err = s.CompleteCase(t.Context(), c, "w", outcome(c, verdict))
 		}
 		if !errors.Is(err, store.ErrEnded) {
-			must(t, err)
+			must.Do(t, err)
 		}
 	}
 }
@@ -180,8 +177,7 @@ func tryAll(t *testing.T, s *store.Store, verdict func(*store.Claim) store.NewVe
 // begin begins the case of a docket at a place.
 func begin(t *testing.T, s *store.Store, d store.Docket, ordinal int) *store.Claim {
 	t.Helper()
-	c, err := s.BeginCase(t.Context(), store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation})
-	must(t, err)
+	c := must.Get(s.BeginCase(t.Context(), store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation}))(t)
 	return c
 }
 
@@ -194,17 +190,16 @@ func surely(e *store.Claim) store.NewVerdict { return verdictOf(e, "bug", 0.9) }
 
 func migrates(t *testing.T, s *store.Store) {
 	t.Helper()
-	ran, err := s.Migrate(t.Context())
-	must(t, err)
+	ran := must.Get(s.Migrate(t.Context()))(t)
 	if len(ran) != 0 {
 		t.Errorf("a second time it ran %q", ran)
 	}
-	must(t, s.CheckSchema(t.Context()))
-	must(t, s.Ping(t.Context()))
+	must.Do(t, s.CheckSchema(t.Context()))
+	must.Do(t, s.Ping(t.Context()))
 	// Older and newer ones are rejected.
 	for version, want := range map[int]string{22: "newer version", 20: "before the first release"} {
-		must(t, s.Exec(t.Context(), fmt.Sprintf(`DELETE FROM migrations WHERE version <> %d`, version)))
-		must(t, s.Exec(t.Context(), fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, 'x')`, version)))
+		must.Do(t, s.Exec(t.Context(), fmt.Sprintf(`DELETE FROM migrations WHERE version <> %d`, version)))
+		must.Do(t, s.Exec(t.Context(), fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, 'x')`, version)))
 		_, err := s.Migrate(t.Context())
 		if err = errors.Join(err, s.CheckSchema(t.Context())); err == nil || strings.Count(err.Error(), want) != 2 {
 			t.Errorf("version %d: %v", version, err)
@@ -214,30 +209,27 @@ func migrates(t *testing.T, s *store.Store) {
 
 func submits(t *testing.T, s *store.Store) {
 	t.Helper()
-	u, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Name: "nightly", Repository: "shop", Format: "jsonl"})
-	must(t, err)
+	u := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci", Name: "nightly", Repository: "shop", Format: "jsonl"}))(t)
 	entry := docket.Entry{
 		Case: aCase("a"), Members: []abi.Case{aCase("m1"), aCase("m2", "text")}, Source: "x", Line: 3,
 		Truth: &trial.Truth{Classification: "flake"}, LabelNames: map[string]string{"flake": "Flaky"},
 	}
-	must(t, u.Add(t.Context(), &entry, nil))
-	must(t, u.Add(t.Context(), &docket.Entry{Source: "x", Line: 4}, errors.New("no JSON")))
+	must.Do(t, u.Add(t.Context(), &entry, nil))
+	must.Do(t, u.Add(t.Context(), &docket.Entry{Source: "x", Line: 4}, errors.New("no JSON")))
 	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 0 {
 		t.Fatalf("while it is received: %v, %v", list, err)
 	}
 	d, created, err := u.Finish(t.Context(), "body", nil)
-	must(t, err)
+	must.Do(t, err)
 	if !created || d.State != store.Queued || d.Cases != 2 || d.Tried != 0 || d.Faults != 1 || d.Name != "nightly" || d.BodyDigest != "body" {
 		t.Errorf("%v %+v", created, d)
 	}
 	tryAll(t, s, surely)
-	d, err = s.Docket(t.Context(), d.ID)
-	must(t, err)
+	d = must.Get(s.Docket(t.Context(), d.ID))(t)
 	if d.State != store.Done || d.Tried != 1 || d.Faults != 1 || d.Finished.IsZero() {
 		t.Errorf("%+v", d)
 	}
-	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
-	must(t, err)
+	got := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
 	if diff := cmp.Diff(entry.Case, got.Trial.Case); diff != "" {
 		t.Error(diff)
 	}
@@ -252,7 +244,7 @@ func submits(t *testing.T, s *store.Store) {
 	}
 	count := 0
 	for r, err := range s.Results(t.Context(), d.ID, 1) {
-		must(t, err)
+		must.Do(t, err)
 		if count++; count == 2 && (r.Fault != "no JSON" || r.Trial != nil || r.Line != 4) {
 			t.Errorf("%+v", r)
 		} else if count == 1 && !cmp.Equal(r.Trial.Result.Members, []string{"m1", "m2"}) {
@@ -267,5 +259,365 @@ func submits(t *testing.T, s *store.Store) {
 	}
 	if ids, err := s.Records(t.Context(), d.ID); err != nil || !cmp.Equal(ids, []int64{got.Record}) {
 		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+func keys(t *testing.T, s *store.Store) {
+	t.Helper()
+	sent := store.Submission{Submitter: "ci", Key: "k"}
+	first, created := submitBody(t, s, sent, "one", entriesOf("a")...)
+	if !created {
+		t.Error("not created")
+	}
+	again, created := submitBody(t, s, sent, "one", entriesOf("a")...)
+	if created || again.ID != first.ID {
+		t.Errorf("again: %v, %d and %d", created, first.ID, again.ID)
+	}
+	u := must.Get(s.Submit(t.Context(), sent))(t)
+	if _, _, err := u.Finish(t.Context(), "two", nil); !errors.Is(err, store.ErrKeyReused) {
+		t.Errorf("another body: %v", err)
+	}
+	must.Do(t, u.Abort(t.Context()))
+	if _, created = submitBody(t, s, store.Submission{Submitter: "other", Key: "k"}, "two"); !created {
+		t.Error("the key of another submitter is another key")
+	}
+	// Two uploads at once, of which both end.
+	one := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "race"}))(t)
+	two := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "race"}))(t)
+	d1, created1, err := one.Finish(t.Context(), "x", nil)
+	must.Do(t, err)
+	d2, created2, err := two.Finish(t.Context(), "x", nil)
+	must.Do(t, err)
+	must.Do(t, two.Abort(t.Context()))
+	if d1.ID != d2.ID || !created1 || created2 {
+		t.Errorf("%d %v, %d %v", d1.ID, created1, d2.ID, created2)
+	}
+	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 3 {
+		t.Errorf("%d dockets, %v", len(list), err)
+	}
+}
+
+func largeDocuments(t *testing.T, s *store.Store) {
+	t.Helper()
+	long := strings.Repeat("a line of a log\n", 2000)
+	a, b := aCase("a", long, "short"), aCase("b", "", long, long+"x")
+	d := submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
+	if n, bytes, err := s.DocumentsKept(t.Context()); err != nil || n != 2 || bytes < int64(2*len(long)) {
+		t.Errorf("%d documents of %d bytes, %v", n, bytes, err)
+	}
+	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{begin(t, s, d, 1).Case, begin(t, s, d, 2).Case}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func hostileTexts(t *testing.T, s *store.Store) {
+	t.Helper()
+	c := aCase("a\x00b", "nul \x00 in a text")
+	c.Subject, c.Group, c.Labels = "\u202e%_\\'\"; DROP TABLE dockets; --\x00", "\x00", []string{"\x00", "'"}
+	c.Light.Classification = "'"
+	sent := store.Submission{Submitter: "\x00\xff", Name: strings.Repeat("\u00e9", 2000), Repository: "\x00", Revision: "\x00", Key: "\x00"}
+	d := submit(t, s, sent, docket.Entry{
+		Case: c, Source: "\xff\x00", Truth: &trial.Truth{Classification: "\x00"}, LabelNames: map[string]string{"\x00": "\x00"}, Members: []abi.Case{aCase("\x00", "\x00")},
+	})
+	tryAll(t, s, func(e *store.Claim) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
+	got := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
+	if diff := cmp.Diff(c, got.Trial.Case); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{"%", "_", `\`, "'", "\x00", "drop table"} {
+		if n, err := s.CountEntries(t.Context(), store.EntryFilter{Text: text}); err != nil {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+	if got.Trial.Truth.Classification != "\x00" || got.Trial.Members[0].ID != "\x00" || got.Trial.LabelNames["\x00"] != "\x00" {
+		t.Errorf("%+v", got.Trial)
+	}
+	// What is listed and compared has a placeholder for it.
+	corrected, err := s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID})
+	if err != nil || corrected.Label != "\uFFFD" {
+		t.Errorf("%+v, %v", corrected, err)
+	}
+	counts, err := s.CountsOf(t.Context(), d.ID)
+	if err != nil || counts[d.ID].Known != 1 || counts[d.ID].Right != 1 {
+		t.Errorf("%+v, %v", counts[d.ID], err)
+	}
+}
+
+func aborts(t *testing.T, s *store.Store) {
+	t.Helper()
+	u := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "k"}))(t)
+	entry := entriesOf("a")[0]
+	for range 600 { // more than a transaction takes
+		must.Do(t, u.Add(t.Context(), &entry, nil))
+	}
+	must.Do(t, u.Abort(t.Context()))
+	if n, err := s.CountEntries(t.Context(), store.EntryFilter{}); err != nil || n != 0 {
+		t.Errorf("%d entries, %v", n, err)
+	}
+	left := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci"}))(t)
+	must.Do(t, s.RemoveStaleUploads(t.Context(), 0))
+	if _, _, err := left.Finish(t.Context(), "x", nil); !errors.Is(err, store.ErrState) {
+		t.Errorf("after it was removed: %v", err)
+	}
+	if d := submit(t, s, store.Submission{Submitter: "ci", Key: "k"}, entry); d.Cases != 1 {
+		t.Errorf("sent again: %+v", d)
+	}
+}
+
+// taken has two workers try a case, as when the queue takes the first one for lost: one verdict and its record are kept.
+func taken(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
+	slow, quick := begin(t, s, d, 1), begin(t, s, d, 1)
+	must.Do(t, s.CompleteCase(ctx, quick, "quick", outcome(quick, surely)))
+	for _, late := range []*store.Outcome{outcome(slow, surely), {Fault: slow.Untried()}} {
+		if err := s.CompleteCase(ctx, slow, "slow", late); !errors.Is(err, store.ErrEnded) {
+			t.Errorf("the slow one: %v", err)
+		}
+	}
+	if _, err := s.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: 1}); !errors.Is(err, store.ErrEnded) {
+		t.Errorf("begun again: %v", err)
+	}
+	if d, err := s.Docket(ctx, d.ID); err != nil || d.Tried != 1 || d.Faults != 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if n, err := s.Waiting(ctx); err != nil || n != 1 {
+		t.Errorf("%d cases wait, %v", n, err)
+	}
+	last := begin(t, s, d, 2)
+	must.Do(t, s.CompleteCase(ctx, last, "quick", &store.Outcome{Fault: last.Untried()}))
+	if ids, err := s.Records(ctx, d.ID); err != nil || len(ids) != 1 {
+		t.Errorf("records %v, %v", ids, err)
+	}
+	if d, err := s.Docket(ctx, d.ID); err != nil || d.State != store.Done || d.Faults != 1 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func cancels(t *testing.T, s *store.Store) {
+	t.Helper()
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
+	c := begin(t, s, d, 1)
+	must.Do(t, s.Cancel(t.Context(), d.ID))
+	if err := s.CompleteCase(t.Context(), c, "w", outcome(c, surely)); !errors.Is(err, store.ErrEnded) {
+		t.Errorf("completed: %v", err)
+	}
+	if list, _, err := s.Queued(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%d jobs wait, %v", len(list), err)
+	}
+	if err := s.Cancel(t.Context(), d.ID); !errors.Is(err, store.ErrState) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := s.Cancel(t.Context(), d.ID+1); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another: %v", err)
+	}
+}
+
+// queues: the jobs of a repository, and of a submitter that names none, are in a queue of their own, and name the generation that was in force when
+// the docket was received.
+func queues(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	first := must.Get(s.BeginWith(ctx, store.Generation{}))(t)
+	next := must.Get(s.AddGeneration(ctx, store.Generation{}))(t)
+	d := submit(t, s, store.Submission{Submitter: "ci", Repository: "shop"}, entriesOf("a", "b")...)
+	must.Get(s.Activate(ctx, "ann", next.ID))(t)
+	submit(t, s, store.Submission{Submitter: "bob", Repository: "shop"}, entriesOf("c")...)
+	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("d")...)
+	submit(t, s, store.Submission{Submitter: "ci", Generation: first}, entriesOf("e")...)
+	list, names, err := s.Queued(ctx)
+	must.Do(t, err)
+	want := []store.CaseArgs{
+		{Docket: 1, Ordinal: 1, Generation: first},
+		{Docket: 1, Ordinal: 2, Generation: first},
+		{Docket: 2, Ordinal: 1, Generation: next.ID},
+		{Docket: 3, Ordinal: 1, Generation: next.ID},
+		{Docket: 4, Ordinal: 1, Generation: first},
+	}
+	if d.Generation != first || !cmp.Equal(list, want) {
+		t.Errorf("%+v", list)
+	}
+	if names[1] != names[0] || names[2] != names[0] || names[3] == names[0] || names[4] != names[3] {
+		t.Errorf("queues %v", names)
+	}
+	if open, err := s.CaseQueues(ctx); err != nil || !cmp.Equal(open, []string{names[0], names[3]}) {
+		t.Errorf("%v, %v", open, err)
+	}
+	tryAll(t, s, surely)
+	if open, err := s.CaseQueues(ctx); err != nil || len(open) != 0 {
+		t.Errorf("%v, %v", open, err)
+	}
+}
+
+func people(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	token := must.Get(s.AddToken(ctx, "hash", store.Token{Name: "ci", Submitter: "shop", Scopes: []string{"submit", "review"}}))(t)
+	if got, err := s.Token(ctx, "hash"); err != nil || got.ID != token.ID || !cmp.Equal(got.Scopes, token.Scopes) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	must.Do(t, s.RevokeToken(ctx, token.ID))
+	if _, err := s.Token(ctx, "hash"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("revoked: %v", err)
+	}
+	if err := s.RevokeToken(ctx, token.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("twice: %v", err)
+	}
+	if list, err := s.Tokens(ctx); err != nil || len(list) != 1 || list[0].Revoked.IsZero() || list[0].Used.IsZero() {
+		t.Errorf("%+v, %v", list, err)
+	}
+	must.Get(s.AddToken(ctx, "short", store.Token{Name: "x", Expires: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}))(t)
+	if _, err := s.Token(ctx, "short"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("expired: %v", err)
+	}
+	late := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	must.Do(t, s.AddSession(ctx, "s", store.Session{Subject: "ann", Name: "Ann", Scopes: []string{"review"}, Data: "d", Expires: late}))
+	if n, err := s.Session(ctx, "s"); err != nil || n.Subject != "ann" || n.Data != "d" || !n.Expires.Equal(late) {
+		t.Errorf("%+v, %v", n, err)
+	}
+	must.Do(t, s.RemoveSession(ctx, "s"))
+	if _, err := s.Session(ctx, "s"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("removed: %v", err)
+	}
+	must.Do(t, s.Log(ctx, store.Action{Author: "ann", Action: "token.revoke", Target: "token 1"}))
+	if list, err := s.AuditLog(ctx, 0, 10); err != nil || len(list) != 1 || list[0].Author != "ann" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func events(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	changes := s.Subscribe(ctx)
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a")...)
+	for {
+		select {
+		case e := <-changes:
+			if e == (store.Event{Kind: store.EventDocket, ID: d.ID}) {
+				stop()
+				for range changes {
+				}
+				return
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("no event")
+		}
+	}
+}
+
+const month = 30 * 24 * time.Hour
+
+func retains(t *testing.T, s *store.Store, c *clock) {
+	t.Helper()
+	ctx := t.Context()
+	long := strings.Repeat("a line of a log\n", 1000)
+	entry := func(id, text string) docket.Entry { return docket.Entry{Case: aCase(id, text)} }
+	with := entry("with members", long+"member")
+	with.Members = []abi.Case{aCase("member", long+"own")}
+	old := submit(t, s, store.Submission{}, entry("old", long), entry("shared", long+"shared"), with, entry("corrected", long+"corrected"))
+	tryAll(t, s, surely)
+	must.Get(s.Correct(ctx, "ann", "flake", []store.TrialID{{Docket: old.ID, Ordinal: 4}}))(t)
+	c.millis.Add(4 * month.Milliseconds())
+	young := submit(t, s, store.Submission{}, entry("young", long+"young"), entry("shared", long+"shared"))
+	tryAll(t, s, surely)
+	waiting := submit(t, s, store.Submission{}, entry("waits", long+"waits"))
+
+	removed := must.Get(s.Retain(ctx, store.Keep{Age: 3 * month}))(t)
+	// The docket stays for its correction; of the cases "old", "with members" and "member" go. The verdict of "shared" is that of
+	// the later docket, too.
+	want := store.Removed{Entries: 3, Verdicts: 2, Cases: 3, Documents: 3, Records: 2}
+	if removed != want {
+		t.Errorf("removed %+v instead of %+v", removed, want)
+	}
+	again := must.Get(s.Retain(ctx, store.Keep{Age: 3 * month}))(t)
+	if again != (store.Removed{}) {
+		t.Errorf("removed again: %+v", again)
+	}
+	for _, id := range []store.TrialID{{Docket: old.ID, Ordinal: 4}, {Docket: young.ID, Ordinal: 1}, {Docket: young.ID, Ordinal: 2}, {Docket: waiting.ID, Ordinal: 1}} {
+		if _, err := s.Trial(ctx, id); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if _, _, _, err := s.CasebookRun(ctx, 1, ""); err != nil {
+		t.Errorf("what the casebook learned: %v", err)
+	}
+
+	var err error
+	if removed, err = s.Retain(ctx, store.Keep{Bytes: 1}); err != nil || removed.Dockets != 0 {
+		t.Errorf("for want of room, of dockets whose cases can't go yet: %+v, %v", removed, err)
+	}
+	c.millis.Add(month.Milliseconds())
+	removed = must.Get(s.Retain(ctx, store.Keep{Bytes: 1}))(t)
+	// What waits, and what was corrected, stays whatever it takes.
+	if removed.Dockets != 1 || removed.Entries != 2 || removed.Records == 0 {
+		t.Errorf("for want of room: %+v", removed)
+	}
+	tryAll(t, s, surely)
+
+	// More entries than a transaction removes: those of the next one stay counted once.
+	var many []string
+	for i := range 1100 {
+		many = append(many, fmt.Sprint("one of many ", i))
+	}
+	large := submit(t, s, store.Submission{}, entriesOf(many...)...)
+	tryAll(t, s, surely)
+	c.millis.Add(4 * month.Milliseconds())
+	removed = must.Get(s.Retain(ctx, store.Keep{Age: 3 * month}))(t)
+	must.Do(t, s.Recount(ctx))
+	if _, err := s.Docket(ctx, large.ID); removed.Entries < int64(len(many)) || !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of a large docket: %+v, %v", removed, err)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	retains(t, openWith(t, t.TempDir()+"/shadowcourt.db", c), c)
+}
+
+// Pages read no rows of cases that they don't show: SQLite takes the indexes that are made for them.
+func TestPagesUseIndexes(t *testing.T) {
+	t.Parallel()
+	s := openLite(t)
+	const open = `correction = 0 AND status <> '' AND doubt >= 0.2`
+	for query, want := range map[string]string{
+		`SELECT grp, count(*), sum(doubt), sum(member_count), count(DISTINCT docket), max(created) FROM entries WHERE ` + open + ` AND repository = 'x' AND label = 'y' GROUP BY grp`: "COVERING INDEX entries_inbox",
+		`SELECT grp || '', count(*), count(DISTINCT docket) FROM entries WHERE ` + open + ` AND instr(words, 'x') > 0 AND docket > 0 GROUP BY 1`:                                      "INDEX entries_waiting",
+		`SELECT subject FROM entries WHERE ` + open + ` AND grp = 'x' ORDER BY docket DESC, ordinal LIMIT 50`:                                                                         "INDEX entries_inbox",
+		`SELECT 1 FROM entries WHERE ` + open + ` AND grp = 'x' AND docket = 1`:                                                                                                       "COVERING INDEX entries_inbox",
+		`SELECT subject FROM entries WHERE generation = 1 AND beside_status <> '' AND (beside_status <> status OR beside_label <> label) ORDER BY docket DESC, ordinal LIMIT 100`:     "INDEX entries_flipped",
+		`UPDATE entries SET correction = 1 WHERE (docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = 1)`:                                          "SEARCH entries USING",
+	} {
+		plan, err := s.Plan(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(plan, "\n")
+		if !strings.Contains(text, want) || strings.Contains(text, "TEMP B-TREE FOR ORDER") {
+			t.Errorf("%s:\n%s", query, text)
+		}
+	}
+}
+
+// TestAccept_HS3_TheQueueIsUsedByItsAPI: no statement of the service names a table of River.
+func TestAccept_HS3_TheQueueIsUsedByItsAPI(t *testing.T) {
+	t.Parallel()
+	table := regexp.MustCompile(`(?i)\b(?:from|into|update|join|table)\s+river_`)
+	files := 0
+	must.Do(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if found := table.Find(text); found != nil || strings.Contains(string(text), "river_"+"job") {
+			t.Errorf("%s reads or writes tables of the queue: %q", path, found)
+		}
+		return err
+	}))
+	if files < 50 {
+		t.Errorf("only %d files were read", files)
 	}
 }

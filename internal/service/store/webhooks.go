@@ -107,6 +107,12 @@ type MessageArgs struct {
 	Event []byte `json:"event"`
 }
 
+// What is the event.
+func (m *MessageArgs) What() (e HookEvent, err error) {
+	err = parse(string(m.Event), &e)
+	return e, err
+}
+
 // Kind names the jobs in the queue.
 func (MessageArgs) Kind() string { return "shadowcourt_message" }
 

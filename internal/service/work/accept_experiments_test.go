@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // repository makes a git repository with a module whose product one commit broke, and a third commit. It gives its folder and the commits.
@@ -32,7 +33,7 @@ func repository(t *testing.T) (folder string, commits []string) {
 			"cart.go":      "package cart\n\nfunc Total(prices []int) int {\n\tsum := " + sum + "\n\tfor _, p := range prices {\n\t\tsum += p\n\t}\n\treturn sum\n}\n",
 			"cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{1, 2, 3}); got != 6 {\n\t\tt.Errorf(\"Total = %d, want 6\", got)\n\t}\n}\n",
 		} {
-			must(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
+			must.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 		}
 		for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "sum " + sum}} {
 			cmd := exec.CommandContext(t.Context(), "git", args...)
@@ -43,8 +44,7 @@ func repository(t *testing.T) (folder string, commits []string) {
 		}
 		cmd := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD")
 		cmd.Dir = folder
-		out, err := cmd.Output()
-		must(t, err)
+		out := must.Get(cmd.Output())(t)
 		commits = append(commits, strings.TrimSpace(string(out)))
 	}
 	return folder, commits
@@ -82,8 +82,7 @@ func withLaboratories(t *testing.T, s *store.Store, open func(ctx context.Contex
 func tryFailing(t *testing.T, s *store.Store, repository, revision string) *trial.Result {
 	t.Helper()
 	d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: repository, Revision: revision}, []docket.Entry{failing()}).ID)
-	tried, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
-	must(t, err)
+	tried := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
 	if tried.Trial == nil {
 		t.Fatalf("docket %d: %s", d.ID, tried.Fault)
 	}
@@ -177,7 +176,7 @@ func TestACancelledDocketFreesItsWorker(t *testing.T) {
 	d := submit(t, s, store.Submission{Format: "jsonl", Repository: "shop", Revision: commits[1]}, []docket.Entry{failing()})
 	next := submit(t, s, store.Submission{Format: "jsonl", Repository: "other"}, []docket.Entry{failing()})
 	<-begun
-	must(t, s.Cancel(t.Context(), d.ID))
+	must.Do(t, s.Cancel(t.Context(), d.ID))
 	if first, second := <-notes, <-notes; first != "ended" || second != "closed" {
 		t.Errorf("the laboratory was %s, and then %s", first, second)
 	}

@@ -5,16 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // onEach runs tests of one row of the acceptance list, each on a store of its own.
@@ -57,8 +63,7 @@ func sameResults(t *testing.T, s *store.Store) {
 		}
 		equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: c.format}, list))
 		for i := range list {
-			got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: i + 1})
-			must(t, err)
+			got := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: i + 1}))(t)
 			if got.Trial.Case.ID != list[i].Case.ID || len(got.Trial.Case.Documents) != len(list[i].Case.Documents) ||
 				len(got.Trial.Passes)+len(got.Trial.Light) == 0 && got.Status != trial.Accepted && got.Status != trial.Rejected {
 				t.Errorf("%s: trial %d is not whole", c.file, i+1)
@@ -88,13 +93,10 @@ func records(t *testing.T, s *store.Store) {
 // verify verifies the records of a docket, and counts their trials.
 func verify(t testing.TB, s *store.Store, id int64, key *record.Key) (trials int) {
 	t.Helper()
-	ids, err := s.Records(t.Context(), id)
-	must(t, err)
+	ids := must.Get(s.Records(t.Context(), id))(t)
 	for _, id := range ids {
-		body, err := s.Record(t.Context(), id)
-		must(t, err)
-		report, err := record.Verify(t.Context(), bytes.NewReader(body), key, nil)
-		must(t, err)
+		body := must.Get(s.Record(t.Context(), id))(t)
+		report := must.Get(record.Verify(t.Context(), bytes.NewReader(body), key, nil))(t)
 		if !report.Complete() {
 			t.Errorf("record %d: %+v", id, report)
 		}
@@ -142,8 +144,7 @@ func smallBesideLarge(t *testing.T, s *store.Store) {
 	start(t, s, func(c *work.Config) { c.Workers = 1 })
 	small := submit(t, s, store.Submission{Submitter: "small", Format: run.JSONL}, renamed(list[:3], "small "))
 	wait(t, s, small.ID)
-	between, err := s.Docket(t.Context(), large.ID)
-	must(t, err)
+	between := must.Get(s.Docket(t.Context(), large.ID))(t)
 	if between.State.Ended() || between.Tried > between.Cases/2 {
 		t.Errorf("the large docket had %d of %d trials when the small one was done", between.Tried, between.Cases)
 	}
@@ -181,13 +182,180 @@ func TestTheLeadingWorkerTidiesUp(t *testing.T) {
 	list := entries(t, "tour.jsonl", "jsonl")[:2]
 	d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl"}, list).ID)
 	stop()
-	left, err := s.Submit(t.Context(), store.Submission{Format: "jsonl"})
-	must(t, err)
-	must(t, left.Add(t.Context(), &list[0], nil))
+	left := must.Get(s.Submit(t.Context(), store.Submission{Format: "jsonl"}))(t)
+	must.Do(t, left.Add(t.Context(), &list[0], nil))
 	later.Store(int64(91 * 24 * time.Hour))
 	start(t, s, func(c *work.Config) { c.Keep = store.Keep{Age: 90 * 24 * time.Hour} })
 	until(t, "the docket is removed", func() bool { _, err := s.Docket(t.Context(), d.ID); return errors.Is(err, store.ErrNotFound) })
 	if _, _, err := left.Finish(t.Context(), "body", nil); !errors.Is(err, store.ErrState) {
 		t.Errorf("an upload that nobody went on with for 91 days: %v", err)
 	}
+}
+
+// activated puts a generation in force.
+func activated(t *testing.T, s *store.Store, generation int64) {
+	t.Helper()
+	g, err := s.Activate(t.Context(), "test", generation)
+	if err != nil || !g.Current {
+		t.Fatalf("%+v, %v", g, err)
+	}
+}
+
+// A swap and a rollback. What is queued keeps its generation.
+func swaps(t *testing.T, s *store.Store) {
+	t.Helper()
+	first := must.Get(s.CurrentGeneration(t.Context()))(t)
+	list := entries(t, "demo.jsonl", run.JSONL)
+	second := swapped(t, s, first, "bulwark", changed(t, "bulwark", "second"))
+	check := func(d store.Docket, want int64) {
+		t.Helper()
+		d = wait(t, s, d.ID)
+		g := must.Get(s.Generation(t.Context(), want))(t)
+		for tried, err := range s.Results(t.Context(), d.ID, 1) {
+			must.Do(t, err)
+			if tried.Generation != want {
+				t.Errorf("%s was tried by generation %d instead of %d", tried.CaseID, tried.Generation, want)
+			}
+			for _, digest := range tried.Trial.Result.Modules {
+				if !slices.Contains(g.Digests(), record.Digest(digest).Hex()) {
+					t.Errorf("%s: module %s is not of generation %d", tried.CaseID, digest, want)
+				}
+			}
+		}
+	}
+	try := func(sent store.Submission, want int64) {
+		t.Helper()
+		sent.Format = run.JSONL
+		check(submit(t, s, sent, list), want)
+	}
+	queued := submit(t, s, store.Submission{Format: run.JSONL}, renamed(list, "queued "))
+	activated(t, s, second.ID)
+	start(t, s, func(c *work.Config) { c.Formats = []string{run.JSONL} })
+	try(store.Submission{}, second.ID)
+	try(store.Submission{Generation: first}, first)
+	check(queued, first)
+	activated(t, s, first)
+	try(store.Submission{}, first)
+}
+
+// A canary decides nothing, and what it says is kept beside each result: one with the same code, and one that fails whenever it is asked. The cases
+// that it ends otherwise are listed, and those that it ends alike are not.
+func canary(t *testing.T, s *store.Store) {
+	t.Helper()
+	first := must.Get(s.CurrentGeneration(t.Context()))(t)
+	start(t, s, nil)
+	g := must.Get(s.Generation(t.Context(), first))(t)
+	list := entries(t, "demo.jsonl", run.JSONL)
+	for name, wasm := range map[string][]byte{"same": changed(t, "specter", "canary"), "fails": trapping()} {
+		parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
+		parts.Canary["specter"] = must.Get(s.AddBlob(t.Context(), wasm))(t)
+		next := must.Get(s.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 1}))(t)
+		activated(t, s, next.ID)
+		d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
+		flips, beside := map[store.TrialID]bool{}, 0
+		for tried, err := range s.Trials(t.Context(), d.ID, 1) {
+			must.Do(t, err)
+			if tried.Trial.Beside == nil {
+				continue
+			}
+			beside++
+			sameSides(t, tried)
+			if tried.Trial.Compare().BesideFlips {
+				flips[tried.ID] = true
+			}
+			if name == "fails" && tried.Beside.Status != trial.Mistrial {
+				t.Errorf("%s: the canary fails, and %+v is listed", tried.CaseID, tried.Beside)
+			}
+		}
+		listed := must.Get(s.Entries(t.Context(), store.EntryFilter{Generation: next.ID, Flipped: true}))(t)
+		for i := range listed {
+			if !flips[listed[i].ID] {
+				t.Errorf("%s is listed as a flip", listed[i].CaseID)
+			}
+		}
+		if len(listed) != len(flips) || beside == 0 || (len(flips) > 0) != (name == "fails") {
+			t.Errorf("%s: %d flips are listed of %d; the canary tried %d cases", name, len(listed), len(flips), beside)
+		}
+		equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
+	}
+}
+
+// sameSides says whether what is listed of an entry is what both courts said.
+func sameSides(t *testing.T, tried *store.Tried) {
+	t.Helper()
+	court, beside := tried.Trial.Result.Final, tried.Trial.Beside.Result.Final
+	if tried.Status != court.Status || tried.Label != court.Classification || tried.Confidence != court.Confidence {
+		t.Errorf("%s: the court said %+v, and %s %q %g is listed", tried.CaseID, court, tried.Status, tried.Label, tried.Confidence)
+	}
+	if b := tried.Beside; b.Status != beside.Status || b.Label != beside.Classification || b.Confidence != beside.Confidence || tried.Trial.Beside.Case.ID != tried.CaseID {
+		t.Errorf("%s: the canary said %+v, and %+v is listed", tried.CaseID, beside, b)
+	}
+}
+
+// trapping is a judge that loads and fails whenever it is asked.
+func trapping() []byte {
+	return wasmtest.Module{
+		Memory: abi.ExportMemory, MemoryPages: 1,
+		Funcs: []wasmtest.Func{
+			{Export: abi.ExportNode, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64}, Body: []byte{wasmtest.Unreachable}},
+			{Export: abi.ExportAlloc, Params: []byte{wasmtest.I32}, Results: []byte{wasmtest.I32}, Body: wasmtest.Const(1024)},
+		},
+		Customs: []wasmtest.Custom{{Name: abi.ManifestSection, Payload: codec.AppendManifest(nil, &abi.Manifest{
+			Name: "judge", Version: "1.0.0", ABI: abi.Version, Calls: []abi.Call{abi.CallNode}, Families: []abi.Family{abi.FamilyVerdict},
+		})}},
+	}.Bytes()
+}
+
+// A correction is in the casebook of the next docket, and not in that of one before; one that was taken back is
+// in none. The answers are those of a casebook file with the same verdicts. It gives the results at each of the three revisions.
+func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
+	t.Helper()
+	start(t, s, nil)
+	list := entries(t, "go-failures.jsonl", run.JSONL)[:12]
+	for i := range list {
+		list[i].Case.Light = nil // the Light path classifies them
+		list[i].Truth = nil
+	}
+	next := func() store.Docket { return submit(t, s, store.Submission{Format: run.JUnit}, list) }
+	o := &work.Opening{Format: run.JUnit}
+	before := wait(t, s, next().ID)
+	plain := local(t, o, list)
+	equalLines(t, results(t, s, before.ID), plain)
+
+	book := must.Get(casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{}))(t)
+	defer func() { must.Do(t, book.Close()) }()
+	var last store.Correction
+	for i := range list {
+		e := must.Get(s.Entry(t.Context(), store.TrialID{Docket: before.ID, Ordinal: i + 1}))(t)
+		other := e.Labels[slices.IndexFunc(e.Labels, func(label string) bool { return label != e.Label })]
+		last = must.Get(s.Correct(t.Context(), "ann", other, []store.TrialID{e.ID}))(t)
+		if i == len(list)-1 {
+			break // this one is undone below
+		}
+		var err error
+		_, err = book.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{run.Entry(&list[i].Case,
+			&trial.Truth{Classification: other}, &trial.Final{Confidence: e.Confidence})}})
+		must.Do(t, err)
+	}
+	all := wait(t, s, next().ID)
+	must.Get(s.Undo(t.Context(), "ann", last.ID))(t)
+	after := wait(t, s, next().ID)
+	if all.Casebook != int64(len(list)) || after.Casebook != int64(len(list))+1 {
+		t.Errorf("revisions %d and %d", all.Casebook, after.Casebook)
+	}
+	snapshot := must.Get(book.Snapshot(t.Context()))(t)
+	defer func() { must.Do(t, snapshot.Close()) }()
+	got := results(t, s, after.ID)
+	equalLines(t, got, localWith(t, o, list, run.Casebook(snapshot)))
+	if slices.Equal(got, plain) {
+		t.Error("the corrections change nothing")
+	}
+	if slices.Equal(got, results(t, s, all.ID)) {
+		t.Error("the correction that was taken back changes nothing")
+	}
+	equalLines(t, results(t, s, before.ID), plain)
+	// Dockets of another repository see nothing of it.
+	other := wait(t, s, submit(t, s, store.Submission{Format: run.JUnit, Repository: "other"}, list).ID)
+	equalLines(t, results(t, s, other.ID), plain)
+	return [3][]string{plain, results(t, s, all.ID), got}
 }

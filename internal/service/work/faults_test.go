@@ -12,8 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,6 +28,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // casesFlag is how many cases the tests of faults try. `make service-faults` has 20,000.
@@ -63,8 +68,7 @@ func stormCases(t testing.TB, byDefault int) int {
 	if text == "" {
 		return byDefault
 	}
-	n, err := strconv.Atoi(text)
-	must(t, err)
+	n := must.Get(strconv.Atoi(text))(t)
 	return n
 }
 
@@ -72,22 +76,17 @@ func newStorm(t testing.TB, database string) *storm {
 	t.Helper()
 	clock := &jumpingClock{}
 	s := &storm{store: openClocked(t, database, clock.now), clock: clock, database: database, key: newKey(t), keyFile: filepath.Join(t.TempDir(), "key")}
-	text, err := s.key.PEM()
-	must(t, err)
-	must(t, os.WriteFile(s.keyFile, text, 0o600))
-	first, err := s.store.CurrentGeneration(t.Context())
-	must(t, err)
+	text := must.Get(s.key.PEM())(t)
+	must.Do(t, os.WriteFile(s.keyFile, text, 0o600))
+	first := must.Get(s.store.CurrentGeneration(t.Context()))(t)
 	s.generations = []int64{first}
 	for _, note := range []string{"one", "two"} {
 		s.generations = append(s.generations, swapped(t, s.store, first, "specter", changed(t, "specter", note)).ID)
 	}
-	g, err := s.store.Generation(t.Context(), first)
-	must(t, err)
+	g := must.Get(s.store.Generation(t.Context(), first))(t)
 	parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
-	parts.Canary["specter"], err = s.store.AddBlob(t.Context(), changed(t, "specter", "canary"))
-	must(t, err)
-	canary, err := s.store.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 0.5})
-	must(t, err)
+	parts.Canary["specter"] = must.Get(s.store.AddBlob(t.Context(), changed(t, "specter", "canary")))(t)
+	canary := must.Get(s.store.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 0.5}))(t)
 	s.generations = append(s.generations, canary.ID)
 	return s
 }
@@ -95,29 +94,28 @@ func newStorm(t testing.TB, database string) *storm {
 // spawn starts a worker in a process of its own.
 func (s *storm) spawn(t testing.TB) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
+	self := must.Get(os.Executable())(t)
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), self)
 	c.Env = append(os.Environ(), workerFlag+"="+s.database, keyFlag+"="+s.keyFile)
 	if s.jumps > 0 {
 		c.Env = append(c.Env, clockFlag+"=1")
 	}
 	c.Stderr = os.Stderr
-	must(t, c.Start())
+	must.Do(t, c.Start())
 	return c
 }
 
 // jump has the clock of a worker jump, and that of this process.
 func (s *storm) jump(t testing.TB) {
 	t.Helper()
-	must(t, s.workers[rand.IntN(len(s.workers))].Process.Signal(syscall.SIGUSR1))
+	must.Do(t, s.workers[rand.IntN(len(s.workers))].Process.Signal(syscall.SIGUSR1))
 	s.clock.jump()
 	s.jumped++
 }
 
 func (s *storm) kill(t testing.TB, i int, how os.Signal) {
 	t.Helper()
-	must(t, s.workers[i].Process.Signal(how))
+	must.Do(t, s.workers[i].Process.Signal(how))
 	_ = s.workers[i].Wait() // it says that it was killed
 }
 
@@ -223,7 +221,7 @@ func (s *storm) drive(t testing.TB, examples []docket.Entry, share *atomic.Int64
 			s.workers[i] = s.spawn(t)
 			s.killed++
 		case s.restart != nil && float64(s.restarted) < part*float64(s.restarts+1)-1:
-			must(t, s.restart())
+			must.Do(t, s.restart())
 			s.restarted++
 		case s.cut != nil && float64(s.wasCut) < part*float64(s.cuts+1)-1:
 			again(t, s.cut)
@@ -283,20 +281,18 @@ func (s *storm) check(t testing.TB) {
 	t.Helper()
 	modules, canaries := map[int64][]string{}, map[int64]int{}
 	for _, id := range s.generations {
-		g, err := s.store.Generation(t.Context(), id)
-		must(t, err)
+		g := must.Get(s.store.Generation(t.Context(), id))(t)
 		modules[id] = slices.Collect(maps.Values(g.Modules))
 	}
 	recorded := map[int64]map[string]string{} // digest of the result, by record and id of the case
 	used := map[int64]int{}
 	for _, p := range s.plan {
-		d, err := s.store.Docket(t.Context(), p.id)
-		must(t, err)
+		d := must.Get(s.store.Docket(t.Context(), p.id))(t)
 		if d.State != store.Done || d.Tried != p.to-p.from || d.Faults != 0 || p.generation != 0 && d.Generation != p.generation {
 			t.Errorf("docket %d of %d cases: %+v", p.id, p.to-p.from, d)
 		}
 		for tried, err := range s.store.Results(t.Context(), p.id, 1) {
-			must(t, err)
+			must.Do(t, err)
 			if tried.Trial == nil {
 				t.Errorf("%s has no verdict: %s", tried.ID, tried.Fault)
 				continue
@@ -338,15 +334,14 @@ func (s *storm) check(t testing.TB) {
 // readRecord verifies a record, and gives the digests of its results.
 func (s *storm) readRecord(t testing.TB, id int64) map[string]string {
 	t.Helper()
-	body, err := s.store.Record(t.Context(), id)
-	must(t, err)
+	body := must.Get(s.store.Record(t.Context(), id))(t)
 	results := map[string]string{}
 	report, err := record.Verify(t.Context(), bytes.NewReader(body), s.key, func(e *record.Entry, _ record.Digest) {
 		if e.Trial != nil {
 			results[e.Trial.ID] = string(e.Trial.ResultDigest)
 		}
 	})
-	must(t, err)
+	must.Do(t, err)
 	if !report.Complete() {
 		t.Errorf("record %d: %+v", id, report)
 	}
@@ -404,7 +399,7 @@ func killedSenders(t *testing.T, database string) {
 	text := aHook("one", b.URL, "failure.yours", "")
 	setHooks(t, s.store, text)
 	file := filepath.Join(t.TempDir(), "hooks.yaml")
-	must(t, os.WriteFile(file, []byte("hooks:\n"+text), 0o600))
+	must.Do(t, os.WriteFile(file, []byte("hooks:\n"+text), 0o600))
 	t.Setenv(hooksFlag, file)
 	for i := range n {
 		pushed(t, s.store, store.Submission{Repository: "shop", Key: strconv.Itoa(i)}, alibi.IsYours)
@@ -433,5 +428,80 @@ func killedSenders(t *testing.T, database string) {
 	until(t, "what a killed worker had is sent again", func() bool { return len(b.messages()) >= n+kills && len(seen()) == n })
 	if ids := b.ids(); len(ids) != n {
 		t.Errorf("%d events came under %d IDs", n, len(ids))
+	}
+}
+
+// takeSample is what a process holds at a moment: bytes of the heap behind a collection and of memory, goroutines and files.
+func takeSample(t *testing.T) (s [4]int64) {
+	t.Helper()
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	s[0], s[2] = int64(m.HeapAlloc), int64(runtime.NumGoroutine())
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		pages := must.Get(strconv.ParseInt(strings.Fields(string(text))[1], 10, 64))(t)
+		s[1] = pages * int64(os.Getpagesize())
+	}
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
+		s[3] = int64(len(files))
+	}
+	return s
+}
+
+// A worker goes on for `SHADOWCOURT_SOAK` (`make service-soak`: 30 minutes) with dockets, swaps, pinned dockets, corrections and their
+// undoing, and retention. What it holds between two rounds does not grow: neither memory nor goroutines nor files.
+func TestAccept_SV2_Soak(t *testing.T) {
+	length, err := time.ParseDuration(os.Getenv("SHADOWCOURT_SOAK"))
+	if err != nil {
+		t.Skip("SHADOWCOURT_SOAK has no length: run `make service-soak`")
+	}
+	s := openStore(t)
+	key := newKey(t)
+	start(t, s, func(c *work.Config) { c.Key = key })
+	first := must.Get(s.CurrentGeneration(t.Context()))(t)
+	list := entries(t, "go-failures.jsonl", run.JSONL)
+	var samples [][4]int64
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	for round := 0; ctx.Err() == nil || len(samples) < 12; round++ {
+		d := submit(t, s, store.Submission{Submitter: fmt.Sprint("ci ", round%3), Format: run.JSONL}, renamed(list, fmt.Sprint(round, " ")))
+		pinned := submit(t, s, store.Submission{Submitter: "pinned", Format: run.JSONL, Generation: first}, renamed(list[:8], fmt.Sprint("pinned ", round, " ")))
+		if round%10 == 9 { // other modules each time
+			next := swapped(t, s, first, "specter", changed(t, "specter", strconv.Itoa(round)))
+			must.Get(s.Activate(t.Context(), "soak", next.ID))(t)
+		}
+		for _, id := range []int64{d.ID, pinned.ID} {
+			if ended := wait(t, s, id); ended.State != store.Done || ended.Faults != 0 {
+				t.Fatalf("%+v", ended)
+			}
+		}
+		if round%5 == 0 {
+			e := must.Get(s.Entry(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
+			c := must.Get(s.Correct(t.Context(), "ann", e.Labels[round%len(e.Labels)], []store.TrialID{e.ID}))(t)
+			if round%2 == 0 {
+				must.Get(s.Undo(t.Context(), "ann", c.ID))(t)
+			}
+		}
+		if round%5 == 4 {
+			must.Get(s.Retain(t.Context(), store.Keep{Age: 2 * time.Minute}))(t)
+			samples = append(samples, takeSample(t))
+		}
+	}
+	// Medians of the second and the last quarter: the first one fills caches.
+	quarter := len(samples) / 4
+	for i, what := range []string{"heap", "resident", "goroutines", "files"} {
+		middle := func(part [][4]int64) int64 {
+			var values []int64
+			for _, s := range part {
+				values = append(values, s[i])
+			}
+			slices.Sort(values)
+			return values[len(values)/2]
+		}
+		before, after, room := middle(samples[quarter:2*quarter]), middle(samples[len(samples)-quarter:]), []int64{16 << 20, 64 << 20, 10, 10}[i]
+		t.Logf("%s: median %d in the second quarter, %d in the last", what, before, after)
+		if after > before+max(before/5, room) {
+			t.Errorf("%s grows from %d to %d", what, before, after)
+		}
 	}
 }

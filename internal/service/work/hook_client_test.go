@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The library of the specification's authors for Python, from PyPI, verifies messages, and rejects those that were altered.
@@ -24,11 +25,9 @@ func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	text, err := work.Message("https://court.example", docketEvent(2, 1))
-	must(t, err)
+	text := must.Get(work.Message("https://court.example", docketEvent(2, 1)))(t)
 	sign := func(at time.Time, secrets ...string) string {
-		signed, err := work.Signature(secrets, "msg_1", at, text)
-		must(t, err)
+		signed := must.Get(work.Signature(secrets, "msg_1", at, text))(t)
 		return signed
 	}
 	both, old := sign(now, anotherSecret, oneSecret), sign(now.Add(-time.Hour), oneSecret)
@@ -45,11 +44,10 @@ for secret, body, at, signature in json.load(sys.stdin):
 		{oneSecret, string(text), now.Unix(), both}, {anotherSecret, string(text), now.Unix(), both}, {oneSecret, string(text) + " ", now.Unix(), both},
 		{oneSecret, string(text), now.Unix() + 1, both}, {oneSecret, string(text), now.Add(-time.Hour).Unix(), old},
 	})
-	must(t, err)
+	must.Do(t, err)
 	c := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", script)
 	c.Stdin, c.Stderr = strings.NewReader(string(sent)), os.Stderr
-	out, err := c.Output()
-	must(t, err)
+	out := must.Get(c.Output())(t)
 	const no = "rejected: No matching signature found\n"
 	if want := "failure.yours\nfailure.yours\n" + no + no + "rejected: Message timestamp too old\n"; string(out) != want {
 		t.Errorf("%s", out)

@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,9 +29,14 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -57,14 +63,12 @@ func attempt(t *testing.T, lines string, change func(*work.Config), resolver *ne
 
 func sender(t *testing.T, lines string, change func(*work.Config), resolver *net.Resolver, roots *tls.Config) func() error {
 	t.Helper()
-	hooks, err := work.ParseHooks(fmt.Appendf(nil, "hooks: [{name: one, events: [docket.finished], secret: env:SECRET, old_secret: env:OLD, %s}]", lines), environment)
-	must(t, err)
+	hooks := must.Get(work.ParseHooks(fmt.Appendf(nil, "hooks: [{name: one, events: [docket.finished], secret: env:SECRET, old_secret: env:OLD, %s}]", lines), environment))(t)
 	config := work.Config{Webhooks: hooks, Now: time.Now}
 	if change != nil {
 		change(&config)
 	}
-	event, err := json.Marshal(docketEvent(2, 1))
-	must(t, err)
+	event := must.Get(json.Marshal(docketEvent(2, 1)))(t)
 	send := work.Sender(&config, resolver, roots)
 	return func() error {
 		err := send(t.Context(), &store.MessageArgs{Hook: "one", ID: "msg_1", Event: event})
@@ -132,7 +136,7 @@ func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusAccepted)
 	})
-	must(t, attempt(t, at(address), nil, nil, nil))
+	must.Do(t, attempt(t, at(address), nil, nil, nil))
 	var sent []received
 	for _, change := range []func(*received, map[string]string){
 		func(*received, map[string]string) {}, func(m *received, _ map[string]string) { m.Secret = anotherSecret },
@@ -149,8 +153,7 @@ func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
 		change(&m, m.Headers)
 		sent = append(sent, m)
 	}
-	page, err := os.ReadFile("../../../docs/service.md")
-	must(t, err)
+	page := must.Get(os.ReadFile("../../../docs/service.md"))(t)
 	snippet := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(page)
 	const rest = `
 import json, sys
@@ -160,12 +163,10 @@ for m in json.load(sys.stdin):
     except ValueError as e:
         print(e)
 `
-	text, err := json.Marshal(sent)
-	must(t, err)
+	text := must.Get(json.Marshal(sent))(t)
 	c := exec.CommandContext(t.Context(), "python3", "-c", string(snippet[1])+rest)
 	c.Stdin, c.Stderr = strings.NewReader(string(text)), os.Stderr
-	out, err := c.Output()
-	must(t, err)
+	out := must.Get(c.Output())(t)
 	const old, wrong = "too old or too new\n", "wrong signature\n"
 	if want := "msg_1\nmsg_1\n" + old + old + wrong + wrong + old + wrong + wrong; string(out) != want {
 		t.Errorf("%s", out)
@@ -206,12 +207,11 @@ hooks:
 // The documented file is read as it stands there; an address and a secret may be in a variable or a file beside it.
 func TestAccept_IG7_TheDocumentedFileIsRead(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/service.md")
-	must(t, err)
+	page := must.Get(os.ReadFile("../../../docs/service.md"))(t)
 	dir := t.TempDir()
 	file := regexp.MustCompile("(?s)```yaml\n(hooks:.*?)```").FindSubmatch(page)[1]
-	must(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte(strings.NewReplacer("TEAM_URL", "URL", "TEAM_SECRET", "SECRET", "/run/secrets/court", "secret").Replace(string(file))), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(oneSecret+"\n"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte(strings.NewReplacer("TEAM_URL", "URL", "TEAM_SECRET", "SECRET", "/run/secrets/court", "secret").Replace(string(file))), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(oneSecret+"\n"), 0o600))
 	hooks, err := work.ReadHooks(filepath.Join(dir, "hooks.yaml"), environment)
 	if err != nil || len(hooks) != 2 || hooks[0].Subscription().Name != "team" || len(hooks[1].Subscription().Events) != 3 {
 		t.Errorf("%v, %v", hooks, err)
@@ -244,8 +244,7 @@ func TestAccept_IG7_MessagesBeginWithTheConclusion(t *testing.T) {
 		"ann␊ corrected 3 trials to x":            {Correction: &store.HookCorrection{Label: "x", Author: "ann\n", Trials: 3, First: []store.TrialID{{Docket: 17, Ordinal: 2}}}},
 		"generation 7 of the modules is in force": {Generation: &store.HookGeneration{ID: 7}},
 	} {
-		text, err := work.Message("https://court.example", e)
-		must(t, err)
+		text := must.Get(work.Message("https://court.example", e))(t)
 		if !strings.Contains(string(text), `"conclusion":"`+want+`"`) || !strings.Contains(string(text), `"url":"https://court.example/`) {
 			t.Errorf("%s lacks %q", text, want)
 		}
@@ -304,7 +303,7 @@ func TestAccept_IG7_RedirectsAreNotFollowed(t *testing.T) {
 func raw(t *testing.T, first, again string, pause time.Duration, sent *atomic.Int64) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	var all sync.WaitGroup
 	serve := func(c net.Conn) {
 		defer func() { _ = c.Close() }()
@@ -373,7 +372,7 @@ func TestAccept_IG7_CertificatesAreVerified(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
-	must(t, attempt(t, at(s.URL), nil, nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
+	must.Do(t, attempt(t, at(s.URL), nil, nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
 }
 
 func TestAccept_IG7_AddressesThatAreBlocked(t *testing.T) {
@@ -397,7 +396,7 @@ func TestAccept_IG7_AddressesThatAreBlocked(t *testing.T) {
 func names(t *testing.T, answers ...[4]byte) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		buffer := make([]byte, 1500)
@@ -438,7 +437,7 @@ func TestAccept_IG7_NamesThatAreRebound(t *testing.T) {
 	s.Start()
 	t.Cleanup(s.Close)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	must(t, err)
+	must.Do(t, err)
 	public, own, cloud := [4]byte{203, 0, 113, 9}, [4]byte{127, 0, 0, 1}, [4]byte{169, 254, 169, 254} // the first is for documentation: nobody answers there
 	send := sender(t, "url: 'https://rebound.example:"+port+"/"+hiddenPart+"'", func(c *work.Config) { c.HookTime = time.Second }, names(t, public, own, cloud), nil)
 	for i, blocked := range []bool{false, true, true} {
@@ -451,8 +450,264 @@ func TestAccept_IG7_NamesThatAreRebound(t *testing.T) {
 	}
 	// The operator who allows private addresses reaches it, but not the cloud's metadata.
 	allow := "url: 'http://rebound.example:" + port + "/', allow_private: true"
-	must(t, attempt(t, allow, nil, names(t, own), nil))
+	must.Do(t, attempt(t, allow, nil, names(t, own), nil))
 	if err := attempt(t, allow, nil, names(t, cloud), nil); !errors.Is(err, work.ErrLasting) || asked.Load() == 0 {
 		t.Error(err)
+	}
+}
+
+var hooks7 = map[string]func(*testing.T, *store.Store){"events": hookEvents, "retries": hookRetries, "slow": slowReceiver}
+
+func TestAccept_IG7_WebhooksOnSQLite(t *testing.T) { t.Parallel(); onEach(t, openStore, hooks7) }
+
+// aHook is a webhook in a file.
+func aHook(name, url, events, more string) string {
+	return fmt.Sprintf("  - {name: %s, url: %q, events: [%s], secret: env:SECRET, allow_private: true%s}\n", name, url, events, more)
+}
+
+func setHooks(t testing.TB, s *store.Store, text string) []*work.Hook {
+	t.Helper()
+	hooks := must.Get(work.ParseHooks([]byte("hooks:\n"+text), environment))(t)
+	var list []store.Webhook
+	for _, h := range hooks {
+		list = append(list, h.Subscription())
+	}
+	must.Do(t, s.SetWebhooks(t.Context(), list))
+	return hooks
+}
+
+// sends has a worker send to webhooks, and gives what came of attempts.
+func sends(t testing.TB, s *store.Store, text string, timeout time.Duration) func(outcome string) int {
+	t.Helper()
+	var mu sync.Mutex
+	counts := map[string]int{}
+	start(t, s, func(c *work.Config) {
+		c.Webhooks, c.HookTime, c.HookPause = setHooks(t, s, text), timeout, 10*time.Millisecond
+		c.OnMessage = func(hook, outcome string) {
+			mu.Lock()
+			defer mu.Unlock()
+			counts[hook+" "+outcome]++
+		}
+	})
+	return func(outcome string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return counts[outcome]
+	}
+}
+
+// arrived is a message as a receiver got it.
+type arrived struct {
+	id   string
+	Type store.HookEventType `json:"type"`
+	Data store.HookEvent     `json:"data"` // without Type and Time
+}
+
+// inbox is a receiver that keeps messages, and answers as told.
+type inbox struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	list []arrived
+}
+
+func newInbox(t testing.TB, answer func(n int, w http.ResponseWriter, r *http.Request)) *inbox {
+	t.Helper()
+	b := &inbox{}
+	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m := arrived{id: r.Header.Get("webhook-id")}
+		text, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		b.mu.Lock()
+		b.list = append(b.list, m)
+		n := len(b.list)
+		b.mu.Unlock()
+		if answer != nil {
+			answer(n, w, r)
+		}
+	}))
+	t.Cleanup(b.Close)
+	t.Cleanup(b.CloseClientConnections)
+	return b
+}
+
+func (b *inbox) messages() []arrived {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.list)
+}
+
+// ids are those of the messages, with the number of times that each came.
+func (b *inbox) ids() map[string]int {
+	count := map[string]int{}
+	for _, m := range b.messages() {
+		count[m.id]++
+	}
+	return count
+}
+
+// until waits until something is the case.
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within two minutes: %s", what)
+		}
+	}
+}
+
+// pushed sends answers of the alibi.
+func pushed(t testing.TB, s *store.Store, sent store.Submission, verdicts ...alibi.Verdict) store.Docket {
+	t.Helper()
+	sent.Format, sent.Submitter = store.FormatAlibi, "ci"
+	u := must.Get(s.Submit(t.Context(), sent))(t)
+	for i, verdict := range verdicts {
+		a := &store.Alibi{Verdict: verdict, Why: "runs"}
+		switch verdict {
+		case alibi.IsYours:
+			a.Label, a.Culprit = alibi.Caused, &alibi.Culprit{Commit: "9ab12cd"}
+		case alibi.NotYours:
+			a.Label = alibi.Preexisting
+		case alibi.IsOpen:
+		}
+		c := abi.Case{ID: fmt.Sprintf("Test%d", i+1), Subject: "fails", Labels: alibi.Labels()}
+		tried := &trial.Trial{Case: c, Result: trial.Result{ID: c.ID, Final: trial.Final{Status: trial.Accepted, Classification: alibi.Caused, Confidence: 0.99}}}
+		must.Do(t, u.AddTried(t.Context(), &docket.Entry{Case: c}, store.NewVerdict{Trial: tried, Alibi: a}))
+	}
+	d, _, err := u.FinishTried(t.Context(), "body of "+sent.Key, nil)
+	must.Do(t, err)
+	must.Do(t, u.Abort(t.Context()))
+	return d
+}
+
+// hookEvents: what happens is told once to each webhook that is to be told of it.
+func hookEvents(t *testing.T, s *store.Store) {
+	t.Helper()
+	boxes := map[string]*inbox{}
+	var lines strings.Builder
+	for name, is := range map[string][2]string{
+		"all":         {"docket.finished, failure.yours, failure.open, verdict.corrected, generation.activated"},
+		"yours":       {"failure.yours", ", repositories: [sh*]"},
+		"docket":      {"docket.finished", ", repositories: [other, 'github.com/*/store']"},
+		"corrections": {"verdict.corrected", ", repositories: [shop]"},
+	} {
+		boxes[name] = newInbox(t, nil)
+		lines.WriteString(aHook(name, boxes[name].URL, is[0], is[1]))
+	}
+	file := lines.String()
+	// What waits for a webhook that the file does not have any more is removed; what waits for another one is sent.
+	gone := newInbox(t, nil)
+	setHooks(t, s, file+aHook("gone", gone.URL, "docket.finished", ""))
+	pushed(t, s, store.Submission{Repository: "empty"})
+	sends(t, s, file+aHook("later", gone.URL, "docket.finished", ""), 0)
+	setHooks(t, s, file+aHook("gone", gone.URL, "docket.finished", ""))
+	setHooks(t, s, file)
+
+	want := []string{"all docket.finished"}
+	expect := func(what string, more ...string) {
+		t.Helper()
+		want = append(want, more...)
+		slices.Sort(want)
+		got := func() (list []string) {
+			for name, box := range boxes {
+				for _, m := range box.messages() {
+					list = append(list, name+" "+string(m.Type))
+				}
+			}
+			slices.Sort(list)
+			return list
+		}
+		until(t, fmt.Sprintf("%s: %q", what, want), func() bool { return len(got()) >= len(want) })
+		if !slices.Equal(got(), want) {
+			t.Fatalf("%s: %q instead of %q", what, got(), want)
+		}
+	}
+	first := pushed(t, s, store.Submission{Repository: "shop", Key: "once", Name: "build"}, alibi.NotYours, alibi.IsOpen, alibi.IsYours, alibi.IsYours)
+	expect("two are yours", "all failure.yours", "yours failure.yours")
+	d := boxes["yours"].messages()[0].Data.Docket
+	if d.ID != first.ID || d.Yours != 2 || d.Open != 1 || d.NotYours != 1 || d.State != store.Done || d.Cases != 4 || len(d.Failures) != 4 || d.Failures[0].Verdict != "yours" ||
+		d.Failures[0].Case != "Test3" || d.Failures[0].Culprit != "9ab12cd" || d.Failures[2].Verdict != "open" || d.Failures[3].Case != "Test1" {
+		t.Errorf("%+v", d)
+	}
+	pushed(t, s, store.Submission{Repository: "shop", Key: "once", Name: "build"}, alibi.NotYours, alibi.IsOpen, alibi.IsYours, alibi.IsYours)
+	other := pushed(t, s, store.Submission{Repository: "other"}, alibi.IsOpen)
+	expect("the same again, and one that is open", "all failure.open", "docket docket.finished")
+	pushed(t, s, store.Submission{Repository: "github.com/acme/store"}, alibi.NotYours)
+	expect("none is yours", "all docket.finished", "docket docket.finished")
+	ended := submit(t, s, store.Submission{Format: "jsonl", Repository: "empty"}, []docket.Entry{failing()})
+	wait(t, s, ended.ID)
+	expect("a docket that was tried", "all failure.open")
+	c := must.Get(s.Correct(t.Context(), "ann", alibi.Preexisting, []store.TrialID{{Docket: first.ID, Ordinal: 3}, {Docket: first.ID, Ordinal: 4}, {Docket: other.ID, Ordinal: 1}}))(t)
+	expect("a correction about two repositories", "all verdict.corrected", "all verdict.corrected", "corrections verdict.corrected")
+	must.Get(s.Undo(t.Context(), "bob", c.ID))(t)
+	expect("it was undone", "all verdict.corrected", "all verdict.corrected", "corrections verdict.corrected")
+	for i, author := range []string{"ann", "bob"} {
+		told := boxes["corrections"].messages()[i].Data.Correction
+		if told.ID != c.ID || told.Label != alibi.Preexisting || told.Author != author || told.Repository != "shop" || told.Trials != 2 || len(told.First) != 2 || told.Undone != (i == 1) {
+			t.Errorf("%+v", told)
+		}
+	}
+	current := must.Get(s.CurrentGeneration(t.Context()))(t)
+	must.Get(s.Activate(t.Context(), "ann", current))(t)
+	expect("a generation is in force", "all generation.activated")
+	if len(gone.messages()) != 0 {
+		t.Error("a webhook that was removed got messages")
+	}
+}
+
+// hookRetries: a receiver fails in some ways, and then gets the message, under one ID. One that rejects it, and one that is not there, are given up.
+func hookRetries(t *testing.T, s *store.Store) {
+	t.Helper()
+	flaky := newInbox(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		} else if n < 4 {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+	})
+	rejects := newInbox(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	came := sends(t, s, aHook("flaky", flaky.URL, "docket.finished", "")+aHook("rejects", rejects.URL, "docket.finished", "")+aHook("none", "http://127.0.0.1:1/", "docket.finished", ""), 0)
+	pushed(t, s, store.Submission{Repository: "shop"}, alibi.IsYours)
+	until(t, "all have ended", func() bool { return came("flaky delivered")+came("rejects dead")+came("none dead") == 3 })
+	if n := came("flaky pending"); n != 3 || len(flaky.messages()) != 4 || len(flaky.ids()) != 1 || len(rejects.messages()) != 1 || came("none pending") != 12 {
+		t.Errorf("%d attempts failed, %+v", n, flaky.messages())
+	}
+}
+
+// slowReceiver: one that answers nothing has two messages at most, and holds up neither another nor trials.
+func slowReceiver(t *testing.T, s *store.Store) {
+	t.Helper()
+	var now atomic.Int32
+	release := make(chan struct{})
+	slow := newInbox(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
+		if n := now.Add(1); n > 2 {
+			t.Errorf("%d messages at once", n)
+		}
+		defer now.Add(-1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	fast := newInbox(t, nil)
+	came := sends(t, s, aHook("slow", slow.URL, "docket.finished", "")+aHook("fast", fast.URL, "docket.finished", ""), 10*time.Minute) // a server sees late that an attempt timed out
+	const n = 20
+	for i := range n {
+		pushed(t, s, store.Submission{Repository: "shop", Key: strconv.Itoa(i)}, alibi.IsYours)
+	}
+	tried := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: "shop"}, []docket.Entry{failing()}).ID)
+	until(t, "the fast one has all", func() bool { return len(fast.ids()) == n+1 })
+	if got := came("slow delivered"); got != 0 {
+		t.Errorf("the slow one has %d", got)
+	}
+	close(release)
+	until(t, "the slow one has all", func() bool { return came("slow delivered") == n+1 })
+	if len(fast.messages()) != n+1 || tried.State != store.Done || strings.Contains(fmt.Sprint(slow.ids()), ":2") {
+		t.Errorf("%d messages, %+v", len(fast.messages()), tried)
 	}
 }

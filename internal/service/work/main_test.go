@@ -9,8 +9,12 @@ import (
 	"flag"
 	"io/fs"
 	"maps"
+	mathrand "math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +29,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -82,25 +87,17 @@ func goTestProfile() (*abi.Profile, error) {
 	return module.ParseProfile("go-test.yaml", text)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // entries reads a docket of the examples; those of reports are grouped, as `try` does.
 func entries(t testing.TB, name, format string) []docket.Entry {
 	t.Helper()
-	dockets, err := run.OpenDockets(t.Context(), nil, []string{filepath.Join("../../../examples/dockets", name)}, format)
-	must(t, err)
+	dockets := must.Get(run.OpenDockets(t.Context(), nil, []string{filepath.Join("../../../examples/dockets", name)}, format))(t)
 	read := dockets.Entries("")
 	if format != run.JSONL {
 		read = run.Grouped(read)
 	}
 	var list []docket.Entry
 	for entry, err := range read {
-		must(t, err)
+		must.Do(t, err)
 		list = append(list, entry)
 	}
 	return list
@@ -118,20 +115,16 @@ func openDatabase(t testing.TB, database string) *store.Store {
 
 func openClocked(t testing.TB, database string, now func() time.Time) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Database: database, Now: now})
-	must(t, err)
+	s := must.Get(store.Open(t.Context(), store.Config{Database: database, Now: now}))(t)
 	t.Cleanup(s.Close)
-	_, err = s.Migrate(t.Context())
-	must(t, err)
-	_, err = work.Begin(t.Context(), s)
-	must(t, err)
+	must.Get(s.Migrate(t.Context()))(t)
+	must.Get(work.Begin(t.Context(), s))(t)
 	return s
 }
 
 func newKey(t testing.TB) *record.Key {
 	t.Helper()
-	key, err := record.NewKey(rand.Reader)
-	must(t, err)
+	key := must.Get(record.NewKey(rand.Reader))(t)
 	return key
 }
 
@@ -169,8 +162,7 @@ func start(t testing.TB, s *store.Store, change func(*work.Config)) (w *work.Wor
 
 func submit(t testing.TB, s *store.Store, sent store.Submission, list []docket.Entry) store.Docket {
 	t.Helper()
-	d, err := submitted(t.Context(), s, sent, list)
-	must(t, err)
+	d := must.Get(submitted(t.Context(), s, sent, list))(t)
 	return d
 }
 
@@ -199,8 +191,7 @@ func wait(t testing.TB, s *store.Store, id int64) store.Docket {
 	defer cancel()
 	changes := s.Subscribe(ctx)
 	for {
-		d, err := s.Docket(ctx, id)
-		must(t, err)
+		d := must.Get(s.Docket(ctx, id))(t)
 		if d.State.Ended() {
 			return d
 		}
@@ -208,7 +199,7 @@ func wait(t testing.TB, s *store.Store, id int64) store.Docket {
 		case <-changes:
 		case <-time.After(time.Second):
 		}
-		must(t, ctx.Err())
+		must.Do(t, ctx.Err())
 	}
 }
 
@@ -217,7 +208,7 @@ func results(t testing.TB, s *store.Store, id int64) []string {
 	t.Helper()
 	var list []string
 	for tried, err := range s.Results(t.Context(), id, 1) {
-		must(t, err)
+		must.Do(t, err)
 		if tried.Trial == nil {
 			list = append(list, "fault: "+tried.Fault)
 			continue
@@ -229,8 +220,7 @@ func results(t testing.TB, s *store.Store, id int64) []string {
 
 func line(t testing.TB, r *trial.Result) string {
 	t.Helper()
-	text, err := json.Marshal(r)
-	must(t, err)
+	text := must.Get(json.Marshal(r))(t)
 	return string(text)
 }
 
@@ -243,9 +233,8 @@ func local(t testing.TB, o *work.Opening, list []docket.Entry) []string {
 // localWith is local with a casebook.
 func localWith(t testing.TB, o *work.Opening, list []docket.Entry, book host.Casebook) []string {
 	t.Helper()
-	opened, err := openHost(t.Context(), o)
-	must(t, err)
-	defer func() { must(t, opened.Close(context.WithoutCancel(t.Context()))) }()
+	opened := must.Get(openHost(t.Context(), o))(t)
+	defer func() { must.Do(t, opened.Close(context.WithoutCancel(t.Context()))) }()
 	h := opened.WithCasebook(book)
 	var lines []string
 	for tried := range h.TryAll(t.Context(), func(yield func(docket.Entry, error) bool) {
@@ -255,7 +244,7 @@ func localWith(t testing.TB, o *work.Opening, list []docket.Entry, book host.Cas
 			}
 		}
 	}, 0) {
-		must(t, tried.Err)
+		must.Do(t, tried.Err)
 		tried.Trial.Result.Timings = nil
 		lines = append(lines, line(t, &tried.Trial.Result))
 	}
@@ -265,10 +254,8 @@ func localWith(t testing.TB, o *work.Opening, list []docket.Entry, book host.Cas
 // changed is a module with a section that changes its digest and nothing else.
 func changed(t testing.TB, name, note string) []byte {
 	t.Helper()
-	modules, err := bundle.FS()
-	must(t, err)
-	wasm, err := fs.ReadFile(modules, name+".wasm")
-	must(t, err)
+	modules := must.Get(bundle.FS())(t)
+	wasm := must.Get(fs.ReadFile(modules, name+".wasm"))(t)
 	return withSection(wasm, note)
 }
 
@@ -281,14 +268,11 @@ func withSection(wasm []byte, note string) []byte {
 // swapped adds a generation that has another module.
 func swapped(t testing.TB, s *store.Store, from int64, module string, wasm []byte) store.Generation {
 	t.Helper()
-	g, err := s.Generation(t.Context(), from)
-	must(t, err)
+	g := must.Get(s.Generation(t.Context(), from))(t)
 	next := store.Generation{Parent: from, Author: "test", Parts: store.Parts{Modules: map[string]string{}}}
 	maps.Copy(next.Modules, g.Modules)
-	next.Modules[module], err = s.AddBlob(t.Context(), wasm)
-	must(t, err)
-	next, err = s.AddGeneration(t.Context(), next)
-	must(t, err)
+	next.Modules[module] = must.Get(s.AddBlob(t.Context(), wasm))(t)
+	next = must.Get(s.AddGeneration(t.Context(), next))(t)
 	return next
 }
 
@@ -318,4 +302,76 @@ func equalLines(t testing.TB, got, want []string) {
 			t.Errorf("result %d:\n%s\ninstead of\n%s", i+1, short(got[i]), short(want[i]))
 		}
 	}
+}
+
+// keyFlag names the file with the key that workers sign with.
+const keyFlag = "SHADOWCOURT_TEST_KEY"
+
+// hooksFlag names the file with the webhooks that workers send to.
+const hooksFlag = "SHADOWCOURT_TEST_WEBHOOKS"
+
+// clockFlag gives a worker a clock of its own: up to an hour from the machine's, and as far again with each signal to jump.
+const clockFlag = "SHADOWCOURT_TEST_CLOCK"
+
+// jumpingClock is the machine's clock and an offset. Its times have no steady part: what is measured by it jumps.
+type jumpingClock struct{ offset atomic.Int64 }
+
+func (c *jumpingClock) now() time.Time {
+	return time.Now().Round(0).Add(time.Duration(c.offset.Load()))
+}
+
+func (c *jumpingClock) jump() { c.offset.Store(mathrand.Int64N(int64(2*time.Hour)) - int64(time.Hour)) }
+
+// runWorker is a worker in a process of its own.
+func runWorker(database string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var key *record.Key
+	if file := os.Getenv(keyFlag); file != "" {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			key, err = record.ParseKey(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	now := time.Now
+	if os.Getenv(clockFlag) != "" {
+		clock := &jumpingClock{}
+		now = clock.now
+		clock.jump()
+		jumps := make(chan os.Signal, 1)
+		signal.Notify(jumps, syscall.SIGUSR1)
+		go func() {
+			for range jumps {
+				clock.jump()
+			}
+		}()
+	}
+	for {
+		err := work1(ctx, database, key, now)
+		if ctx.Err() != nil {
+			return nil
+		}
+		// As a service manager would: the database may be starting.
+		_, _ = os.Stderr.WriteString("worker: " + err.Error() + "\n")
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func work1(ctx context.Context, database string, key *record.Key, now func() time.Time) error {
+	s, err := store.Open(ctx, store.Config{Database: database, Now: now})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	config := work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key, CaseTime: 5 * time.Second}
+	if file := os.Getenv(hooksFlag); file != "" {
+		var err error
+		if config.Webhooks, err = work.ReadHooks(file, environment); err != nil {
+			return err
+		}
+	}
+	return work.New(config).Run(ctx, nil)
 }

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
 )
 
 func startPostgres(t testing.TB) *pgtest.Server {
 	t.Helper()
-	server, err := pgtest.Start(t.Context())
-	must(t, err)
-	t.Cleanup(func() { must(t, server.Close()) })
+	server := must.Get(pgtest.Start(t.Context()))(t)
+	t.Cleanup(func() { must.Do(t, server.Close()) })
 	return server
 }
 
@@ -27,8 +27,7 @@ func onPostgres(t testing.TB) func(testing.TB) *store.Store {
 		t.Helper()
 		one.Lock()
 		defer one.Unlock()
-		url, err := server.Database(t.Context())
-		must(t, err)
+		url := must.Get(server.Database(t.Context()))(t)
 		return openDatabase(t, url)
 	}
 }
@@ -42,8 +41,7 @@ func TestAccept_SV3_OnceAndFairOnPostgres(t *testing.T) { onEach(t, onPostgres(t
 func TestAccept_IG7_WebhooksOnPostgres(t *testing.T) { onEach(t, onPostgres(t), hooks7) }
 
 func TestAccept_IG7_KilledSendersOnPostgres(t *testing.T) {
-	database, err := startPostgres(t).Database(t.Context())
-	must(t, err)
+	database := must.Get(startPostgres(t).Database(t.Context()))(t)
 	killedSenders(t, database)
 }
 
@@ -61,8 +59,7 @@ func TestAccept_SV8_CasebookOnPostgres(t *testing.T) {
 // a canary, all at once.
 func TestAccept_SV2_HX7_FaultsOnPostgres(t *testing.T) {
 	server := startPostgres(t)
-	url, err := server.Database(t.Context())
-	must(t, err)
+	url := must.Get(server.Database(t.Context()))(t)
 	s := newStorm(t, url)
 	s.cases = stormCases(t, 2000)
 	s.kills, s.swaps = min(max(s.cases/40, 3), 50), min(max(s.cases/100, 2), 100)
@@ -81,8 +78,7 @@ func TestAccept_SV2_HX7_FaultsOnPostgres(t *testing.T) {
 // TestAccept_FZ10_ClocksOnPostgres: three workers, whose clocks differ by up to two hours and jump. What one of them does is seen by the
 // clocks of all.
 func TestAccept_FZ10_ClocksOnPostgres(t *testing.T) {
-	url, err := startPostgres(t).Database(t.Context())
-	must(t, err)
+	url := must.Get(startPostgres(t).Database(t.Context()))(t)
 	s := newStorm(t, url)
 	s.cases = stormCases(t, 300)
 	s.jumps, s.kills, s.swaps = min(s.cases/10, 100), min(max(s.cases/100, 1), 20), min(max(s.cases/100, 1), 20)
