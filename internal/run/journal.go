@@ -114,7 +114,7 @@ type earlier struct {
 
 // resumeJournal opens the journal of an earlier run of the same configuration, and reads all of it. Its trials come from
 // passed; what append is given goes behind them. There are none in a journal that is empty, or holds only the beginning of its header. An
-// error leaves the file as it is: fs.ErrNotExist, errInUse, a *ConfigurationError or a *FaultError.
+// error leaves the file as it is: fs.ErrNotExist, errInUse, a *ConfigurationError, or one of a line.
 func resumeJournal(config Journal, parts []record.Part, now func() time.Time) (_ *journal, before earlier, err error) {
 	name := config.Name()
 	f, err := open(name, os.O_RDWR)
@@ -693,7 +693,7 @@ func newReader(in io.Reader, parts []record.Part) (*reader, error) {
 	if errors.Is(err, io.EOF) {
 		own, err := encode(header{journalFormat, parts})
 		if err == nil && !bytes.HasPrefix(own, text) {
-			err = &FaultError{1, errors.New("it is cut")}
+			err = faultOf(1, errors.New("it is cut"))
 		}
 		return nil, err
 	}
@@ -702,10 +702,10 @@ func newReader(in io.Reader, parts []record.Part) (*reader, error) {
 	}
 	var h header
 	if err := json.Unmarshal(text, &h); err != nil {
-		return nil, &FaultError{1, err}
+		return nil, faultOf(1, err)
 	}
 	if h.Format != journalFormat {
-		return nil, &FaultError{1, fmt.Errorf("its format is %q, not %q", h.Format, journalFormat)}
+		return nil, faultOf(1, fmt.Errorf("its format is %q, not %q", h.Format, journalFormat))
 	}
 	r.length = len(text)
 	if err := r.advance(); err != nil {
@@ -733,7 +733,7 @@ func (r *reader) advance() error {
 	}
 	r.cases++
 	if r.ahead, err = decode(text); err != nil {
-		return &FaultError{r.cases + 1, err}
+		return faultOf(r.cases+1, err)
 	}
 	r.length = len(text)
 	return nil

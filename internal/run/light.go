@@ -37,7 +37,7 @@ func LightConfig(config host.Config) host.Config {
 // h must be opened on a [LightConfig]. The error is the first of an entry, or the context's.
 func Light(ctx context.Context, h *host.Host, entries []docket.Entry, workers int, answered func(*trial.Trial)) ([]docket.Entry, error) {
 	out := make([]docket.Entry, 0, len(entries))
-	for t := range h.TryAll(ctx, Each(entries), workers) {
+	for t := range h.TryAll(ctx, docket.Each(entries), workers) {
 		if t.Err != nil {
 			return nil, t.Err
 		}
@@ -49,17 +49,6 @@ func Light(ctx context.Context, h *host.Host, entries []docket.Entry, workers in
 		}
 	}
 	return out, ctx.Err()
-}
-
-// Each gives entries that are there already.
-func Each(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
-	return func(yield func(docket.Entry, error) bool) {
-		for i := range entries {
-			if !yield(entries[i], nil) {
-				return
-			}
-		}
-	}
 }
 
 // Casebook answers from a snapshot, which stays the caller's.

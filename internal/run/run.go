@@ -504,20 +504,13 @@ func (e *ConfigurationError) Error() string {
 	return "it is of another configuration: another " + strings.Join(e.Other, ", another ")
 }
 
-// FaultError: a line of the file can't be read.
-type FaultError struct {
-	Line int // from 1
-	Err  error
-}
-
-func (e *FaultError) Error() string {
-	if e.Line == 1 {
-		return "it is no journal of a run: " + e.Err.Error()
+// faultOf is the error of a line of the file, from 1, that can't be read.
+func faultOf(line int, err error) error {
+	if line == 1 {
+		return fmt.Errorf("it is no journal of a run: %w", err)
 	}
-	return fmt.Sprintf("line %d: %v; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", e.Line, e.Err, e.Line-1)
+	return fmt.Errorf("line %d: %w; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", line, err, line-1)
 }
-
-func (e *FaultError) Unwrap() error { return e.Err }
 
 // DocketError: the docket does not begin with the cases of the earlier run.
 type DocketError struct {
