@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -33,9 +34,7 @@ func answering(n int) []byte {
 func annotated(t *testing.T, wasm []byte) []byte {
 	t.Helper()
 	wasm, err := module.Annotate(wasm, "m", []byte("{name: m, version: '1', abi: '1.0', calls: [node], families: [verdict, hearing]}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return wasm
 }
 
@@ -51,10 +50,7 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 			t.Errorf("%d of %d", done, of)
 		}
 	}
-	report, err := module.Run(t.Context(), annotated(t, guest(response, answering(len(response))...)), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(module.Run(t.Context(), annotated(t, guest(response, answering(len(response))...)), o))(t)
 	names := []string{module.Warm}
 	for _, reset := range sandbox.Resets() {
 		names = append(names, "pristine, "+reset.String())
@@ -89,10 +85,7 @@ func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 	o.Request = []byte("x")
 	for call, cause := range map[abi.Call]string{abi.CallNode: "trap: unreachable", abi.CallEdges: "missing_export"} {
 		o.Call = call
-		report, err := module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o))(t)
 		if r := report.Requests[0]; !strings.Contains(r.Error, cause) || len(r.Figures) != 0 {
 			t.Errorf("%+v, want %s", r, cause)
 		}

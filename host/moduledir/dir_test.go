@@ -12,15 +12,13 @@ import (
 	"testing/fstest"
 
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func open(t *testing.T) (*moduledir.Dir, string) {
 	t.Helper()
 	path := t.TempDir()
-	d, err := moduledir.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(moduledir.Open(path))(t)
 	return d, path
 }
 
@@ -106,9 +104,7 @@ func TestHistoryThatIsNotWhatItSays(t *testing.T) {
 	replace(t, d, "two")
 	history := filepath.Join(path, ".history", "judge")
 	kept := filepath.Join(history, strings.TrimPrefix(moduledir.Digest([]byte("one")), "sha256:")+".wasm")
-	if err := os.WriteFile(kept, []byte("other"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(kept, []byte("other"), 0o600))
 	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrChanged) {
 		t.Errorf("another content: %v", err)
 	}
@@ -116,9 +112,7 @@ func TestHistoryThatIsNotWhatItSays(t *testing.T) {
 	if _, err := d.Before("judge", "sha256:12"); !errors.Is(err, moduledir.ErrNotKept) {
 		t.Errorf("an unknown digest: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(history, "order"), []byte("../../secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(history, "order"), []byte("../../secret\n"), 0o600))
 	if _, err := d.Rollback("judge", ""); err == nil || !strings.Contains(err.Error(), "is no digest") {
 		t.Errorf("a path in the order: %v", err)
 	}
@@ -129,9 +123,7 @@ func TestHistoryThatIsNotWhatItSays(t *testing.T) {
 	}
 	// Stopped between the two halves of a swap: the order names what is in place.
 	order := moduledir.Digest([]byte("one")) + "\n" + moduledir.Digest([]byte("two")) + "\n"
-	if err := errors.Join(os.WriteFile(filepath.Join(history, "order"), []byte(order), 0o600), os.WriteFile(kept, []byte("one"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(history, "order"), []byte(order), 0o600), os.WriteFile(kept, []byte("one"), 0o600)))
 	rollback(t, d, "")
 	holds(t, path, "one")
 }
@@ -140,9 +132,7 @@ func TestAllAreReplacedOrNone(t *testing.T) {
 	t.Parallel()
 	d, path := open(t)
 	replace(t, d, "one")
-	if err := os.Mkdir(filepath.Join(path, "spoiled.wasm"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(path, "spoiled.wasm"), 0o700))
 	if _, err := d.Replace(map[string][]byte{"judge": []byte("two"), "spoiled": []byte("x")}); err == nil {
 		t.Error("a folder was replaced")
 	}
@@ -154,9 +144,7 @@ func TestAllAreReplacedOrNone(t *testing.T) {
 	if err != nil || !slices.IsSortedFunc(changes, func(a, b moduledir.Change) int { return strings.Compare(a.Name, b.Name) }) || len(changes) != 2 {
 		t.Errorf("%+v, %v", changes, err)
 	}
-	if err := os.Chmod(filepath.Join(path, "judge.wasm"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(path, "judge.wasm"), 0o640))
 	replace(t, d, "three")
 	if info, err := os.Stat(filepath.Join(path, "judge.wasm")); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("permissions %v, %v", info.Mode(), err)
@@ -166,10 +154,7 @@ func TestAllAreReplacedOrNone(t *testing.T) {
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	d, _ := open(t)
-	unlock, err := d.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get(d.Lock())(t)
 	got := make(chan func())
 	go func() {
 		other, err := d.Lock()
@@ -191,10 +176,7 @@ func TestOneAtATime(t *testing.T) {
 func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	dir, err := moduledir.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(moduledir.Open(path))(t)
 	put := func(content string) {
 		t.Helper()
 		if _, err := dir.Replace(map[string][]byte{"a": []byte(content)}); err != nil {
@@ -208,9 +190,7 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 		filepath.Join(path, ".history", "a", ".order.0.tmp"),
 	}
 	for _, name := range left {
-		if err := os.WriteFile(name, []byte("cut"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte("cut"), 0o600))
 	}
 	if _, err := dir.Rollback("a", ""); err != nil {
 		t.Fatal(err)
@@ -265,9 +245,7 @@ func TestPrune(t *testing.T) {
 	}
 	// Two modules that take turns don't make the order grow for ever.
 	turns := strings.Repeat(moduledir.Digest([]byte("d"))+"\n"+moduledir.Digest([]byte("e"))+"\n", 2000)
-	if err := os.WriteFile(filepath.Join(path, ".history", "judge", "order"), []byte(turns), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(path, ".history", "judge", "order"), []byte(turns), 0o600))
 	prunes(20)
 	if h, err := d.History("judge"); err != nil || len(h.Order) != 1000 {
 		t.Errorf("%d steps, %v", len(h.Order), err)
@@ -289,10 +267,7 @@ func FuzzGeneration(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := json.Marshal(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(g))(t)
 		if other, err := read(again); err != nil || !g.Equal(other) {
 			t.Fatalf("%+v is read again as %+v, %v", g, other, err)
 		}
@@ -328,18 +303,13 @@ func FuzzHistory(f *testing.F) {
 		}
 		path := t.TempDir()
 		history := filepath.Join(path, ".history", "judge")
-		if err := os.MkdirAll(history, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(history, 0o700))
 		for name, text := range map[string][]byte{"order": order, "left": left, keptName + ".wasm": []byte(content)} {
 			if os.WriteFile(filepath.Join(history, name), text, 0o600) != nil {
 				return // no name of a file
 			}
 		}
-		d, err := moduledir.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(moduledir.Open(path))(t)
 		if h, err := d.History("judge"); err == nil {
 			for _, listed := range slices.Concat(h.Order, h.Kept) {
 				if !digestText.MatchString(listed) {

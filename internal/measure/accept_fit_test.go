@@ -18,24 +18,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // written fits, and reads the profile back from the YAML as `try` does.
 func written(t *testing.T, learn func(context.Context, []docket.Entry, FitConfig) (*Fitted, error), entries []docket.Entry) (*abi.Profile, *FitReport) {
 	t.Helper()
-	result, err := learn(t.Context(), entries, FitConfig{Seed: 1, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(learn(t.Context(), entries, FitConfig{Seed: 1, Workers: 2}))(t)
 	var text bytes.Buffer
-	if err := result.WriteYAML(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, result.WriteYAML(&text))
 	path := filepath.Join(t.TempDir(), "profile.yaml")
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text.Bytes(), 0o600))
 	p, err := module.LoadProfile(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.Bytes())
@@ -49,14 +43,8 @@ type tally struct{ court, light, model, tried int }
 // trials tries cases by the real court. A nil profile is none.
 func trials(t *testing.T, p *abi.Profile, entries []docket.Entry) []*trial.Trial {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.Open(t.Context(), host.Config{Profile: p, CacheDir: filepath.Join(cache, "shadowcourt", "modules")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
+	h := must.Get(host.Open(t.Context(), host.Config{Profile: p, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}))(t)
 	defer func() { _ = h.Close(context.WithoutCancel(t.Context())) }()
 	var list []*trial.Trial
 	all := func(yield func(docket.Entry, error) bool) {
@@ -217,10 +205,7 @@ func TestAccept_FT1_AnOverconfidentOneIsNotBelievedAtItsWord(t *testing.T) {
 func TestAccept_QU6_CrossFittedAnswersCertify(t *testing.T) {
 	t.Parallel()
 	s := shape("independent witnesses")
-	result, err := Fit(t.Context(), s.Docket(31, 300), FitConfig{Seed: 1, Workers: 2, Bands: &BandOptions{MaxError: 0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(Fit(t.Context(), s.Docket(31, 300), FitConfig{Seed: 1, Workers: 2, Bands: &BandOptions{MaxError: 0.1}}))(t)
 	c := result.Report.Bands
 	if c == nil || c.Cases != 300 || c.Threshold == nil || c.Accepted < 60 {
 		t.Fatalf("certified %+v", c)

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // court is the shipped one, opened once.
@@ -54,10 +55,7 @@ func witnessed(n int, right float64, r *rand.Rand) []docket.Entry {
 // observe tries a docket by the real host.
 func observe(t *testing.T, entries []docket.Entry, workers int) []Observation {
 	t.Helper()
-	h, err := court()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(court())(t)
 	var list []Observation
 	for tried := range h.TryAll(t.Context(), func(yield func(docket.Entry, error) bool) {
 		for _, e := range entries {
@@ -130,10 +128,7 @@ func TestReportIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	entries := witnessed(60, 0.8, rand.New(rand.NewPCG(1, 2)))
 	encode := func(workers int) string {
-		data, err := json.Marshal(Measure(observe(t, entries, workers), &BandOptions{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(Measure(observe(t, entries, workers), &BandOptions{})))(t)
 		return string(data)
 	}
 	if one, eight := encode(1), encode(8); one != eight {
@@ -175,14 +170,8 @@ func (secondLook) Answer(_ context.Context, req host.LightRequest) (host.LightRe
 // says quota: right in one of them, wrong in the other.
 func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 	t.Parallel()
-	user, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := host.Open(t.Context(), host.Config{Light: secondLook{}, CacheDir: filepath.Join(user, "shadowcourt", "modules")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := must.Get(os.UserCacheDir())(t)
+	h := must.Get(host.Open(t.Context(), host.Config{Light: secondLook{}, CacheDir: filepath.Join(user, "shadowcourt", "modules")}))(t)
 	defer h.Close(context.Background())
 	var list []Observation
 	for i, truth := range []string{"quota", "leak"} {
@@ -192,9 +181,7 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 			Evidence:  []abi.Evidence{{SourceRef: "graph:1", Content: "usage rises", RelevanceConfidence: 0.3, Supports: "leak"}},
 			Documents: []abi.Document{{Name: "log", Text: "12:00 write failed\nquota exceeded for volume data-7\n"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		outcome.Truth = &trial.Truth{Classification: truth}
 		list = append(list, Observe(outcome))
 	}

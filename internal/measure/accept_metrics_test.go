@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // ratio is a share without its interval.
@@ -281,14 +282,8 @@ func TestGroupsWidenTheIntervals(t *testing.T) {
 // TestTheDocumentationHasEveryField: docs/measuring.md names each field of the JSON.
 func TestTheDocumentationHasEveryField(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "measuring.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(Measure(duel(100, 40, 0), &BandOptions{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "measuring.md")))(t)
+	data := must.Get(json.Marshal(Measure(duel(100, 40, 0), &BandOptions{})))(t)
 	for _, field := range regexp.MustCompile(`"(\w+)":`).FindAllSubmatch(data, -1) {
 		if !bytes.Contains(page, append(append([]byte("`"), field[1]...), '`')) {
 			t.Errorf("the page does not name %s", field[1])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var word = regexp.MustCompile(`\pL[\pL\pN_]+`)
@@ -147,10 +148,7 @@ func TestAccept_QU2_WithoutTextNoDocumentMovesTheCourt(t *testing.T) {
 	t.Parallel()
 	learn := func(config FitConfig) (*abi.Profile, *FitReport) {
 		config.Seed, config.Workers = 1, 2
-		result, err := Fit(t.Context(), read(t, "sentiment-fit"), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(Fit(t.Context(), read(t, "sentiment-fit"), config))(t)
 		return result.Profile, &result.Report
 	}
 	texts, report := learn(FitConfig{TrustText: true})

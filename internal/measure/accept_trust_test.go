@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -80,17 +81,12 @@ func trusted(t *testing.T) []halves {
 
 func read(t *testing.T, name string) []docket.Entry {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "examples", "dockets", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join("..", "..", "examples", "dockets", name+".jsonl")))(t)
 	defer func() { _ = f.Close() }()
 	var r docket.Reader
 	var list []docket.Entry
 	for e, err := range r.JSONL(name, f) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		list = append(list, e)
 	}
 	return list

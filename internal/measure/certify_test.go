@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // answers are n answers of a confidence, the first wrong of them wrong.
@@ -392,20 +394,14 @@ func reportWithBands(t testing.TB, cases int) []byte {
 		points = append(points, Point{Confidence: .9, Right: true})
 	}
 	c := Certify(points, BandOptions{})
-	data, err := json.Marshal(&Report{Format: ReportFormat, Bands: &Bands{Light: c, Court: c}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(&Report{Format: ReportFormat, Bands: &Bands{Light: c, Court: c}}))(t)
 	return data
 }
 
 func TestAccept_IG6_CertifiedThresholdsAreRead(t *testing.T) {
 	t.Parallel()
 	for cases, certified := range map[int]bool{200: true, 5: false} {
-		bands, err := ReadBands(bytes.NewReader(reportWithBands(t, cases)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		bands := must.Get(ReadBands(bytes.NewReader(reportWithBands(t, cases))))(t)
 		if (bands.Court.Threshold != nil) != certified || certified && *bands.Court.Threshold != .9 {
 			t.Errorf("%d cases: %s", cases, &bands.Court)
 		}

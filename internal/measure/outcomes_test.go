@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // world has cases of three causes, of which the second has the label of the first: its test is at fault, and runs tell it from others.
@@ -47,10 +48,7 @@ func casesOfCauses(labels []string, each int) ([]docket.Entry, map[string][]abi.
 func fitted(t *testing.T, labels []string) *Fitted {
 	t.Helper()
 	entries, results := casesOfCauses(labels, 10)
-	r, err := Fit(t.Context(), entries, FitConfig{Results: &Results{Experiments: results}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Fit(t.Context(), entries, FitConfig{Results: &Results{Experiments: results}}))(t)
 	return r
 }
 
@@ -59,10 +57,7 @@ func TestTheOutcomeModelIsLearned(t *testing.T) {
 	t.Parallel()
 	labels := []string{"ab001", "nd001", "pb001"}
 	r := fitted(t, labels)
-	first, err := FirstOutcomes(labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(FirstOutcomes(labels))(t)
 	m := r.Profile.Outcomes
 	if m == nil || m.Alone || r.Report.Outcomes != 30 || len(r.Profile.BaseRates) != 3 {
 		t.Fatalf("%+v", r.Profile)
@@ -103,9 +98,7 @@ func TestReadResults(t *testing.T) {
 	line, err := json.Marshal(trial.Result{ID: "a", Experiments: []trial.Experiment{
 		trial.NewExperiment("verdict", "specter", &abi.ExperimentResult{Experiment: onHead, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	of, err := ReadResults(strings.NewReader(string(line) + "\n\n{\"id\":\"b\"}\n"))
 	if err != nil || len(of.Experiments) != 2 || len(of.Experiments["a"]) != 1 {
 		t.Fatalf("%+v, %v", of, err)
@@ -163,14 +156,8 @@ func TestAnOverconfidentModelIsNotBelieved(t *testing.T) {
 		entries = append(entries, docket.Entry{Case: abi.Case{ID: id, Labels: labels}, Truth: &trial.Truth{Classification: truth}})
 		fmt.Fprintf(&results, `{"id":%q,"statements":[{"source":"model:loud","label":%q,"confidence":0.99},{"source":"model:good","label":%q,"confidence":0.7}]}`+"\n", id, say(0.6), say(0.9))
 	}
-	stated, err := ReadResults(strings.NewReader(results.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Fit(t.Context(), stated.AddTo(entries), FitConfig{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stated := must.Get(ReadResults(strings.NewReader(results.String())))(t)
+	r := must.Get(Fit(t.Context(), stated.AddTo(entries), FitConfig{Seed: 1}))(t)
 	m := NewModel(r.Profile)
 	p := func(source string, confidence float64) float64 {
 		return m.Posterior(&abi.Case{Labels: labels, Evidence: []abi.Evidence{{SourceRef: source, Supports: "a", RelevanceConfidence: confidence}}})[0]

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A profile says what the model says, in every world: nothing is lost by
@@ -226,18 +227,10 @@ func TestOddDocketsAreFitted(t *testing.T) {
 			for i := range entries {
 				change(i, &entries[i])
 			}
-			result, err := Fit(t.Context(), entries, FitConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Get(Fit(t.Context(), entries, FitConfig{}))(t)
 			var text bytes.Buffer
-			if err := result.WriteYAML(&text); err != nil {
-				t.Fatal(err)
-			}
-			p, err := module.ParseProfile("profile.yaml", text.Bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, result.WriteYAML(&text))
+			p := must.Get(module.ParseProfile("profile.yaml", text.Bytes()))(t)
 			m := NewModel(p)
 			right := 0
 			for i := range entries {
@@ -285,9 +278,7 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 			Sources: []abi.SourceReliability{{Source: want, Share: 1, Cap: 1, Statements: []abi.SourceStatement{{Says: want, Given: list}}}},
 		}}
 		var text bytes.Buffer
-		if err := r.WriteYAML(&text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.WriteYAML(&text))
 		got, err := module.ParseProfile("profile.yaml", text.Bytes())
 		if err != nil {
 			t.Errorf("%q: %v", want, err)
@@ -305,14 +296,9 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 // An outcome model is written whole.
 func TestAnOutcomeModelSurvivesTheProfile(t *testing.T) {
 	t.Parallel()
-	want, err := module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
 	var text bytes.Buffer
-	if err := (&Fitted{Profile: want}).WriteYAML(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (&Fitted{Profile: want}).WriteYAML(&text))
 	got, err := module.ParseProfile("profile.yaml", text.Bytes())
 	if err != nil || got.Outcomes == nil || !reflect.DeepEqual(got.Outcomes, want.Outcomes) {
 		t.Errorf("%v: the model came back as %+v", err, got)
@@ -416,14 +402,8 @@ func TestALightPathCountsNothing(t *testing.T) {
 		entries[i].Case.Light = &abi.LightAnswer{Classification: entries[i].Truth.Classification, Confidence: 0.9}
 		without[i].Case.Light = nil
 	}
-	path, err := Fit(t.Context(), entries, FitConfig{LightPath: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := Fit(t.Context(), without, FitConfig{TrustText: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(Fit(t.Context(), entries, FitConfig{LightPath: true}))(t)
+	plain := must.Get(Fit(t.Context(), without, FitConfig{TrustText: true}))(t)
 	if l := path.Profile.Light; l == nil || len(l.Statements) != 0 || l.Stated != nil {
 		t.Errorf("Light counts: %+v", l)
 	}
@@ -445,13 +425,8 @@ func TestFitIsTheSameAtAnyParallelism(t *testing.T) {
 	shape := shape("texts and witnesses")
 	var written [2]bytes.Buffer
 	for i := range written {
-		result, err := Fit(t.Context(), shape.Docket(1, 80), FitConfig{Workers: 1 + 3*i})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := result.WriteYAML(&written[i]); err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(Fit(t.Context(), shape.Docket(1, 80), FitConfig{Workers: 1 + 3*i}))(t)
+		must.Do(t, result.WriteYAML(&written[i]))
 	}
 	if !bytes.Equal(written[0].Bytes(), written[1].Bytes()) {
 		t.Error("four workers write another profile than one")
@@ -497,10 +472,7 @@ func TestTheCapOfSignalsIsWithinWhatTheyTold(t *testing.T) {
 func TestTheStrongestTextTurnsWhatIsSaidToTurn(t *testing.T) {
 	t.Parallel()
 	entries := shape("independent witnesses").Docket(5, 400)
-	result, err := Fit(t.Context(), entries[:200], FitConfig{Seed: 1, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(Fit(t.Context(), entries[:200], FitConfig{Seed: 1, Workers: 2}))(t)
 	p := result.Profile
 	p.SignalCap, p.SignalPassage = 0.5, nil
 	for _, label := range entries[0].Case.Labels {
@@ -558,10 +530,7 @@ func byElements(n int, seed uint64) []docket.Entry {
 
 func TestASourceIsBelievedByElement(t *testing.T) {
 	t.Parallel()
-	result, err := Fit(t.Context(), byElements(300, 1), FitConfig{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(Fit(t.Context(), byElements(300, 1), FitConfig{Workers: 2}))(t)
 	if c := newCorpus(byElements(200, 3)); len(c.elements) != 9 { // three labels by three elements
 		t.Errorf("%d statements by elements: %+v", len(c.elements), c.elements)
 	}

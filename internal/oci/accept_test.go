@@ -20,19 +20,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const signature = "application/vnd.shadowcourt.signature.v1+json"
 
 var wasm = []byte("\x00asm\x01\x00\x00\x00")
-
-// must ends a test that an error leaves without what it needs.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // client makes one that neither waits nor knows credentials, unless the configuration says so.
 func client(t *testing.T, config oci.Config) *oci.Client {
@@ -44,37 +37,33 @@ func client(t *testing.T, config oci.Config) *oci.Client {
 	if config.DockerConfig == "" {
 		config.DockerConfig = filepath.Join(t.TempDir(), "config.json")
 	}
-	c, err := oci.New(config)
-	must(t, err)
+	c := must.Get(oci.New(config))(t)
 	return c
 }
 
 func ref(t *testing.T, text string) moduleref.Ref {
 	t.Helper()
-	r, err := moduleref.Parse(text)
-	must(t, err)
+	r := must.Get(moduleref.Parse(text))(t)
 	return r
 }
 
 func push(t *testing.T, c *oci.Client, r moduleref.Ref) *oci.Artifact {
 	t.Helper()
-	a, err := c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"})
-	must(t, err)
+	a := must.Get(c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"}))(t)
 	return a
 }
 
 func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) (digest string) {
 	t.Helper()
 	digest, err := c.Attach(t.Context(), a, oci.Attachment{Type: signature, Annotations: map[string]string{"by": text}, Data: []byte(text)})
-	must(t, err)
+	must.Do(t, err)
 	return digest
 }
 
 // texts are the contents of the attachments.
 func texts(t *testing.T, c *oci.Client, a *oci.Artifact, types ...string) []string {
 	t.Helper()
-	all, err := c.Attachments(t.Context(), a, types...)
-	must(t, err)
+	all := must.Get(c.Attachments(t.Context(), a, types...))(t)
 	var out []string
 	for _, one := range all {
 		out = append(out, string(one.Data))
@@ -88,10 +77,8 @@ func texts(t *testing.T, c *oci.Client, a *oci.Artifact, types ...string) []stri
 
 func pull(t *testing.T, c *oci.Client, r moduleref.Ref) (*oci.Artifact, []byte) {
 	t.Helper()
-	a, err := c.Resolve(t.Context(), r)
-	must(t, err)
-	data, err := c.Module(t.Context(), a)
-	must(t, err)
+	a := must.Get(c.Resolve(t.Context(), r))(t)
+	data := must.Get(c.Module(t.Context(), a))(t)
 	return a, data
 }
 
@@ -151,13 +138,11 @@ func TestAccept_DI1_PushAndPull(t *testing.T) {
 func TestAccept_DI1_TheManifestIsThatOfOtherTools(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "site")
-	a, err := client(t, oci.Config{}).Push(t.Context(), ref(t, "oci-layout:"+dir+":v1"), wasm, map[string]string{"org.opencontainers.image.created": "2026-01-02T03:04:05Z"})
-	must(t, err)
+	a := must.Get(client(t, oci.Config{}).Push(t.Context(), ref(t, "oci-layout:"+dir+":v1"), wasm, map[string]string{"org.opencontainers.image.created": "2026-01-02T03:04:05Z"}))(t)
 	read := func(digest string, into any) {
 		t.Helper()
-		data, err := os.ReadFile(filepath.Join(dir, blob(digest)))
-		must(t, err)
-		must(t, json.Unmarshal(data, into))
+		data := must.Get(os.ReadFile(filepath.Join(dir, blob(digest))))(t)
+		must.Do(t, json.Unmarshal(data, into))
 	}
 	type blob struct {
 		MediaType, Digest string
@@ -203,7 +188,7 @@ func TestAccept_DI1_TheCacheWorksOffline(t *testing.T) {
 	a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
 	attach(t, client(t, oci.Config{}), a, "one")
 	dir := t.TempDir()
-	must(t, os.Chmod(dir, 0o700))
+	must.Do(t, os.Chmod(dir, 0o700))
 	c := client(t, oci.Config{Cache: dir})
 	pinned := ref(t, base+":v1@"+a.Digest)
 	got, _ := pull(t, c, ref(t, base+":v1"))
@@ -249,34 +234,31 @@ func TestAccept_DI1_TheCacheIsVerifiedAndBounded(t *testing.T) {
 		t.Fatalf("the cache has %q, %v", files, err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		must(t, err)
-		must(t, os.WriteFile(file, bytes.Replace(data, []byte("asm"), []byte("bad"), 1), 0o600))
+		data := must.Get(os.ReadFile(file))(t)
+		must.Do(t, os.WriteFile(file, bytes.Replace(data, []byte("asm"), []byte("bad"), 1), 0o600))
 	}
 	_, data := pull(t, c, a.Pinned())
 	same(t, data, wasm)
 	swap := filepath.Join(dir, "swap") // each is whole, and the answer to another question
 	for _, names := range [][2]string{{files[0], swap}, {files[1], files[0]}, {swap, files[1]}} {
-		must(t, os.Rename(names[0], names[1]))
+		must.Do(t, os.Rename(names[0], names[1]))
 	}
 	_, data = pull(t, c, a.Pinned())
 	same(t, data, wasm)
 	for i := range 8 {
-		one, err := c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), bytes.Repeat([]byte{byte(i)}, 30<<10), nil)
-		must(t, err)
+		one := must.Get(c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), bytes.Repeat([]byte{byte(i)}, 30<<10), nil))(t)
 		pull(t, c, one.Pinned())
 	}
 	var size int64
 	files, err = filepath.Glob(filepath.Join(dir, "*"))
 	for _, file := range files {
-		info, err := os.Stat(file)
-		must(t, err)
+		info := must.Get(os.Stat(file))(t)
 		size += info.Size()
 	}
 	if err != nil || size > 100<<10 || size < 60<<10 {
 		t.Errorf("the cache has %d bytes in %d files, %v", size, len(files), err)
 	}
-	must(t, os.Chmod(dir, 0o777))
+	must.Do(t, os.Chmod(dir, 0o777))
 	if _, err := oci.New(oci.Config{Cache: dir, Clock: time.Now}); err == nil {
 		t.Error("a cache that others can write to was taken")
 	}
@@ -288,7 +270,7 @@ func TestAccept_DI1_CacheAndLayoutAreShared(t *testing.T) {
 	r := testkit.Start(t, true)
 	cache, site := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "site")
 	a := push(t, client(t, oci.Config{}), ref(t, "oci://"+r.Host+"/reader:v1"))
-	must(t, os.Mkdir(cache, 0o700))
+	must.Do(t, os.Mkdir(cache, 0o700))
 	var all sync.WaitGroup
 	for i := range 8 {
 		c := client(t, oci.Config{Cache: cache, CacheBytes: 400})
@@ -329,8 +311,7 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := tree(t, site)
-		at, err := c.Copy(t.Context(), a.Pinned(), ref(t, "oci-layout:"+site+":v1"))
-		must(t, err)
+		at := must.Get(c.Copy(t.Context(), a.Pinned(), ref(t, "oci-layout:"+site+":v1")))(t)
 		same(t, tree(t, site), before)
 		to := ref(t, "oci://"+second.Host+"/mirror/reader:v2")
 		if _, err := c.Copy(t.Context(), at.Ref, to); err != nil {
@@ -367,10 +348,10 @@ func TestAccept_DI1_ATagMoves(t *testing.T) {
 func TestAccept_DI1_CredentialsOfDocker(t *testing.T) {
 	bin := t.TempDir()
 	helper := "#!/bin/sh\nread host\n[ \"$1 $host\" = 'get registry.example' ] && echo '{\"Username\":\"me\",\"Secret\":\"s3cret\"}'\n"
-	must(t, os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	config := filepath.Join(t.TempDir(), "config.json")
-	must(t, os.WriteFile(config, []byte(`{"credHelpers":{"registry.example":"test"}}`), 0o600))
+	must.Do(t, os.WriteFile(config, []byte(`{"credHelpers":{"registry.example":"test"}}`), 0o600))
 	h := filled(t)
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {

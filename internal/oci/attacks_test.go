@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // cosign adds a signature of cosign's older form.
@@ -216,13 +217,11 @@ func TestAccept_DI3_ASwappedTag(t *testing.T) {
 		t.Error(err)
 	}
 	swap.Store(false)
-	a, err := c.Resolve(t.Context(), old.Ref)
-	must(t, err)
+	a := must.Get(c.Resolve(t.Context(), old.Ref))(t)
 	if _, err := c.Push(t.Context(), old.Ref, []byte("evil"), nil); err != nil {
 		t.Fatal(err)
 	}
-	data, err := c.Module(t.Context(), a)
-	must(t, err)
+	data := must.Get(c.Module(t.Context(), a))(t)
 	same(t, data, wasm)
 }
 
@@ -281,9 +280,8 @@ func TestAccept_DI3_HostileAttachments(t *testing.T) {
 				fails(t, copyErr, attack.words)
 				return
 			}
-			must(t, copyErr)
-			copied, err := c.Resolve(t.Context(), to)
-			must(t, err)
+			must.Do(t, copyErr)
+			copied := must.Get(c.Resolve(t.Context(), to))(t)
 			for _, at := range []*oci.Artifact{a, copied} {
 				if got := texts(t, c, at); len(got) != 1+attack.junk || !slices.Contains(got, "good") {
 					t.Errorf("%s: %q", at.Ref, got)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // internet is a transport with hosts of its own.
@@ -74,10 +75,9 @@ func login(t *testing.T, host string, oauth bool) string {
 	if oauth {
 		entry = map[string]string{"identitytoken": "s3cret"}
 	}
-	text, err := json.Marshal(map[string]any{"auths": map[string]any{host: entry}})
-	must(t, err)
+	text := must.Get(json.Marshal(map[string]any{"auths": map[string]any{host: entry}}))(t)
 	file := filepath.Join(t.TempDir(), "config.json")
-	must(t, os.WriteFile(file, text, 0o600))
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
@@ -291,7 +291,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		all[strings.TrimPrefix(path, dir)] = string(data)
 		return err
 	})
-	must(t, err)
+	must.Do(t, err)
 	return all
 }
 
@@ -303,8 +303,7 @@ func TestAccept_DI1_LayoutsAreReproducible(t *testing.T) {
 		site := filepath.Join(t.TempDir(), "site")
 		c := client(t, oci.Config{})
 		for _, tag := range order {
-			a, err := c.Push(t.Context(), ref(t, "oci-layout:"+site+":"+tag), []byte(tag), nil)
-			must(t, err)
+			a := must.Get(c.Push(t.Context(), ref(t, "oci-layout:"+site+":"+tag), []byte(tag), nil))(t)
 			attach(t, c, a, "about "+tag)
 		}
 		trees = append(trees, tree(t, site))
@@ -319,7 +318,7 @@ func TestAccept_DI1_LayoutsAreReproducible(t *testing.T) {
 func TestAccept_DI3_HostileLayouts(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "outside")
-	must(t, os.WriteFile(outside, wasm, 0o600))
+	must.Do(t, os.WriteFile(outside, wasm, 0o600))
 	write := func(text string) func(string) error {
 		return func(file string) error { return os.WriteFile(file, []byte(text), 0o600) }
 	}
@@ -358,7 +357,7 @@ func TestAccept_DI3_HostileLayouts(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "site")
 			c := client(t, oci.Config{})
 			a := push(t, c, ref(t, "oci-layout:"+dir+":v1"))
-			must(t, attack.spoil(filepath.Join(dir, cmp.Or(attack.file, blob(a.Layer.Digest)))))
+			must.Do(t, attack.spoil(filepath.Join(dir, cmp.Or(attack.file, blob(a.Layer.Digest)))))
 			rejected(t, c, a.Ref, attack.words)
 		})
 	}
@@ -380,8 +379,8 @@ func TestAccept_DI3_AFullLayout(t *testing.T) {
 		entries[i] = fmt.Sprintf(`{"mediaType":"a/b","digest":"sha256:%064x","size":1}`, i)
 	}
 	index, err := os.ReadFile(filepath.Join(site, "index.json"))
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(site, "index.json"), []byte(strings.Replace(string(index), "[{", "["+strings.Join(entries, ",")+",{", 1)), 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(filepath.Join(site, "index.json"), []byte(strings.Replace(string(index), "[{", "["+strings.Join(entries, ",")+",{", 1)), 0o600))
 	_, err = c.Push(t.Context(), ref(t, "oci-layout:"+site+":v2"), []byte("another"), nil)
 	fails(t, err, "full")
 	_, data := pull(t, c, a.Ref)
@@ -395,23 +394,23 @@ func TestAccept_DI3_LayoutsAreWrittenWithin(t *testing.T) {
 	other, site := t.TempDir(), t.TempDir()
 	for _, folder := range []string{"blobs", "blobs/sha256"} {
 		dir := t.TempDir()
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, folder)), 0o700))
-		must(t, os.Symlink(other, filepath.Join(dir, folder)))
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, folder)), 0o700))
+		must.Do(t, os.Symlink(other, filepath.Join(dir, folder)))
 		_, err := c.Push(t.Context(), ref(t, "oci-layout:"+dir+":v1"), wasm, nil)
 		fails(t, err)
 		same(t, tree(t, other), map[string]string{})
 	}
 
 	full := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(full, "notes"), []byte("mine"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(full, "notes"), []byte("mine"), 0o600))
 	_, err := c.Push(t.Context(), ref(t, "oci-layout:"+full+":v1"), wasm, nil)
 	fails(t, err, "other files")
 	same(t, tree(t, full), map[string]string{"/notes": "mine"})
 
 	a := push(t, c, ref(t, "oci-layout:"+filepath.Join(site, "real")+":v1"))
 	index := filepath.Join(site, "real", "index.json")
-	must(t, os.Rename(index, filepath.Join(other, "index.json")))
-	must(t, os.Symlink(filepath.Join(other, "index.json"), index))
+	must.Do(t, os.Rename(index, filepath.Join(other, "index.json")))
+	must.Do(t, os.Symlink(filepath.Join(other, "index.json"), index))
 	was := tree(t, other)
 	_, err = c.Attach(t.Context(), a, oci.Attachment{Type: signature, Data: []byte("x")})
 	fails(t, err, "escapes")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Dial connects as requests to a registry on loopback, or elsewhere, do.
@@ -28,13 +29,8 @@ func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (dige
 // FuzzManifest reads documents as manifests of modules and attachments, and as lists: whatever is taken is within the limits.
 func FuzzManifest(f *testing.F) {
 	_, a, err := buildModule([]byte("\x00asm"), map[string]string{"a": "b"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	attachment, err := buildAttachment(a, Attachment{Type: "a/b", Data: []byte("x")})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
+	attachment := must.Get(buildAttachment(a, Attachment{Type: "a/b", Data: []byte("x")}))(f)
 	f.Add(a.raw)
 	f.Add(attachment.raw)
 	f.Add([]byte(`{"schemaVersion":2,"manifests":[{"mediaType":"a","digest":"sha256:x","size":-1}]}`))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -63,10 +64,8 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		if mediaType != "" {
 			resource["mediaType"] = mediaType
 		}
-		text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": []any{resource}, "predicateType": predicateType, "predicate": predicate})
-		must(t, err)
-		sealed, err := record.SealEnvelope(key, text)
-		must(t, err)
+		text := must.Get(json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": []any{resource}, "predicateType": predicateType, "predicate": predicate}))(t)
+		sealed := must.Get(record.SealEnvelope(key, text))(t)
 		return sealed
 	}
 	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
@@ -76,17 +75,16 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 
 	// A record may hold a statement of any type about any digest: those of proofs are such.
 	var lines bytes.Buffer
-	writer, err := record.Begin(&lines, key, &record.Header{Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80}})
-	must(t, err)
+	writer := must.Get(record.Begin(&lines, key, &record.Header{Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80}}))(t)
 	stated := &record.Statement{
 		Subject: []record.Resource{{Name: subject.Repository, Digest: map[string]string{"sha256": subject.Manifest[7:]}}}, PredicateType: ofModule,
 		Predicate: json.RawMessage(`{"module":"` + subject.Module + `","name":"reader","capabilities":["log","recall"]}`),
 	}
-	must(t, writer.AppendStatement(stated))
+	must.Do(t, writer.AppendStatement(stated))
 	unfinished := bytes.Clone(lines.Bytes())
 	stated.PredicateType, stated.Predicate = "https://in-toto.io/attestation/test-result/v0.1", json.RawMessage(`{"result":"PASSED","configuration":[{"name":"module","digest":{"sha256":"`+subject.Module[7:]+`"}}]}`)
-	must(t, writer.AppendStatement(stated))
-	must(t, writer.Finish())
+	must.Do(t, writer.AppendStatement(stated))
+	must.Do(t, writer.Finish())
 	others := [][]byte{statement("https://slsa.dev/provenance/v1", ofManifest), statement(ofModule, ""), statement("https://sigstore.dev/cosign/sign/v1", ofManifest)}
 	for line := range bytes.SplitSeq(bytes.TrimSpace(lines.Bytes()), []byte("\n")) {
 		others = append(others, line)
@@ -114,8 +112,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	}
 	// A payload of the older form that is an envelope's.
 	sig := bytes.Split(sign(t, key, subject).Data, []byte(`"sig":"`))[1]
-	payload, err := base64.StdEncoding.DecodeString(strings.Split(string(sign(t, key, subject).Data), `"`)[7])
-	must(t, err)
+	payload := must.Get(base64.StdEncoding.DecodeString(strings.Split(string(sign(t, key, subject).Data), `"`)[7]))(t)
 	moved := trust.Document{Type: trust.TypeSimple, Data: payload, Annotations: map[string]string{"dev.cosignproject.cosign/signature": string(sig[:bytes.IndexByte(sig, '"')])}}
 	if s := w.Verify(t.Context(), subject, []trust.Document{moved}, now)[0]; s.Counts {
 		t.Errorf("verified as %+v", s)
@@ -150,8 +147,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 	t.Parallel()
 	_, acme := newKey(t, 1)
 	_, other := newKey(t, 2)
-	private, err := mustKey(t, 1).PEM()
-	must(t, err)
+	private := must.Get(mustKey(t, 1).PEM())(t)
 	files := map[string]string{"acme.pub": acme, "again.pub": acme, "other.pub": other, "private.pem": string(private), "root.json": "{}", "both.pub": acme + other}
 	const keys = "keys: [{name: acme, key: acme.pub}]\n"
 	rule := func(from, more string) string {
@@ -281,8 +277,7 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 		{"2026-11-28T11:59:59Z", "2026-11-28T12:00:01Z", "signed at 2026-11-28T12:00:01Z, which is yet to come"},
 	} {
 		text := strings.NewReplacer("MANIFEST", subject.Manifest[7:], "MODULE", subject.Module[7:]).Replace(strings.Replace(ours, c.from, c.to, 1))
-		sealed, err := record.SealEnvelope(w.keys["acme"], []byte(text))
-		must(t, err)
+		sealed := must.Get(record.SealEnvelope(w.keys["acme"], []byte(text)))(t)
 		documents := []trust.Document{{Type: trust.TypeSignature, Data: sealed}}
 		if s := w.Verify(t.Context(), subject, documents, now)[0]; s.Counts != (c.want == "") || !strings.Contains(s.Why, c.want) {
 			t.Errorf("%s: %+v", text, s)
@@ -295,14 +290,8 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 
 // FuzzParse: whatever a policy and a file beside it hold, there is a policy or faults with their places; and no policy allows what nobody signed.
 func FuzzParse(f *testing.F) {
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	public, err := key.PublicPEM()
-	if err != nil {
-		f.Fatal(err)
-	}
+	key := must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(f)
+	public := must.Get(key.PublicPEM())(f)
 	root := readKeyless(f).Root
 	f.Add([]byte(policy), public)
 	f.Add([]byte("keys: [{name: a, key: acme.pub}]\nlocal: false"), public)
@@ -327,25 +316,14 @@ func FuzzParse(f *testing.F) {
 
 // FuzzVerify: no document counts that none of the keys has signed, and none ends the process.
 func FuzzVerify(f *testing.F) {
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	public, err := key.PublicPEM()
-	if err != nil {
-		f.Fatal(err)
-	}
+	key := must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(f)
+	public := must.Get(key.PublicPEM())(f)
 	made := readKeyless(f)
 	files := map[string][]byte{"acme.pub": public, "root.json": []byte(made.Root), "cosign.pub": []byte(readCosigned(f, "bundle").Key)}
 	p, err := trust.Parse("trust.yaml", []byte(`keys: [{name: acme, key: acme.pub}, {name: cosign, key: cosign.pub},
 {name: release, issuer: "`+issuer+`", identity: "`+identity+`", trusted_root: root.json}]`), func(name string) ([]byte, error) { return files[name], nil })
-	if err != nil {
-		f.Fatal(err)
-	}
-	ours, err := trust.Sign(key, subject, module, now)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
+	ours := must.Get(trust.Sign(key, subject, module, now))(f)
 	types := []string{trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, bundle03}
 	const annotation = "dev.cosignproject.cosign/signature"
 	bundled, simple := readCosigned(f, "bundle"), readCosigned(f, "simple")

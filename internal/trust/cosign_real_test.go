@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -31,8 +32,7 @@ func TestAccept_DI2_CosignItself(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true)))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
-	client, err := oci.New(oci.Config{Clock: time.Now})
-	must(t, err)
+	client := must.Get(oci.New(oci.Config{Clock: time.Now}))(t)
 	dir := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
@@ -51,14 +51,11 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 		"bundle": {"--use-signing-config=false", "--tlog-upload=false"},
 		"simple": {"--use-signing-config=false", "--tlog-upload=false", "--new-bundle-format=false"},
 	} {
-		ref, err := moduleref.Parse("oci://" + host + "/judges/" + name + ":v1")
-		must(t, err)
-		artifact, err := client.Push(t.Context(), ref, []byte("\x00asm\x01\x00\x00\x00"), map[string]string{"org.opencontainers.image.title": "reader"})
-		must(t, err)
+		ref := must.Get(moduleref.Parse("oci://" + host + "/judges/" + name + ":v1"))(t)
+		artifact := must.Get(client.Push(t.Context(), ref, []byte("\x00asm\x01\x00\x00\x00"), map[string]string{"org.opencontainers.image.title": "reader"}))(t)
 		target := host + "/judges/" + name + "@" + artifact.Digest
 		run(append(append([]string{"sign", "--key", "cosign.key", "--yes", "--allow-http-registry"}, form...), target)...)
-		attached, err := client.Attachments(t.Context(), artifact)
-		must(t, err)
+		attached := must.Get(client.Attachments(t.Context(), artifact))(t)
 		kept := cosigned{Subject: trust.Subject{Repository: host + "/judges/" + name, Manifest: artifact.Digest, Module: artifact.Layer.Digest}}
 		for i := range attached {
 			kept.Documents = append(kept.Documents, trust.Document{Type: attached[i].Type, Annotations: attached[i].Annotations, Data: attached[i].Data})
@@ -69,16 +66,14 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 		if *update {
 			kept.Key = readFile(t, filepath.Join(dir, "cosign.pub"))
 			kept.Subject.Repository = strings.Replace(kept.Subject.Repository, host, "registry.acme.example", 1)
-			data, err := json.MarshalIndent(kept, "", "  ")
-			must(t, err)
-			must(t, os.WriteFile(filepath.Join("testdata", "cosign", name+".json"), append(data, '\n'), 0o644))
+			data := must.Get(json.MarshalIndent(kept, "", "  "))(t)
+			must.Do(t, os.WriteFile(filepath.Join("testdata", "cosign", name+".json"), append(data, '\n'), 0o644))
 		}
 	}
 }
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	must(t, err)
+	data := must.Get(os.ReadFile(name))(t)
 	return string(data)
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -44,17 +45,15 @@ const keylessFile = "keyless.json"
 
 func readKeyless(t testing.TB) *keyless {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", keylessFile))
-	must(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", keylessFile)))(t)
 	made := new(keyless)
-	must(t, json.Unmarshal(data, made))
+	must.Do(t, json.Unmarshal(data, made))
 	return made
 }
 
 func mustHex(t testing.TB, digits string) []byte {
 	t.Helper()
-	raw, err := hex.DecodeString(digits)
-	must(t, err)
+	raw := must.Get(hex.DecodeString(digits))(t)
 	return raw
 }
 
@@ -125,8 +124,7 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 	flip := func(at ...any) func(any) {
 		return func(b any) {
 			edit(b, func(v any) any {
-				raw, err := base64.StdEncoding.DecodeString(v.(string))
-				must(t, err)
+				raw := must.Get(base64.StdEncoding.DecodeString(v.(string)))(t)
 				raw[len(raw)-9] ^= 1
 				return base64.StdEncoding.EncodeToString(raw)
 			}, at...)
@@ -156,10 +154,9 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 		"unknown field":   set("x", "note"),
 	} {
 		var b any
-		must(t, json.Unmarshal(good.Data, &b))
+		must.Do(t, json.Unmarshal(good.Data, &b))
 		change(b)
-		data, err := json.Marshal(b)
-		must(t, err)
+		data := must.Get(json.Marshal(b))(t)
 		if seen := p.Verify(t.Context(), subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts != (what == "nothing") || seen.Counts != (seen.Signer != "") {
 			t.Errorf("%s: verified as %+v", what, seen)
 		}
@@ -210,10 +207,9 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 	sum256, sum512 := sha256.Sum256([]byte(manifest)), sha512.Sum512([]byte(manifest))
 	signed := subject
 	signed.Manifest = fmt.Sprintf("sha256:%x", sum256)
-	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	ec := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	for name, c := range map[string]struct {
 		key    crypto.Signer
 		digest []byte
@@ -224,17 +220,14 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 		"Ed25519":        {ed, []byte(manifest), crypto.Hash(0), "only statements"}, // its message would be needed
 		"Ed25519 digest": {ed, sum512[:], crypto.SHA512, "only statements"},         // the digest of a manifest is SHA-256
 	} {
-		der, err := x509.MarshalPKIXPublicKey(c.key.Public())
-		must(t, err)
-		p, err := trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-		must(t, err)
-		sig, err := c.key.Sign(rand.Reader, c.digest, c.opts)
-		must(t, err)
+		der := must.Get(x509.MarshalPKIXPublicKey(c.key.Public()))(t)
+		p := must.Get(trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))(t)
+		sig := must.Get(c.key.Sign(rand.Reader, c.digest, c.opts))(t)
 		data, err := json.Marshal(map[string]any{
 			"mediaType": bundle03, "verificationMaterial": map[string]any{"publicKey": map[string]any{"hint": "x"}},
 			"messageSignature": map[string]any{"messageDigest": map[string]any{"algorithm": "SHA2_256", "digest": sum256[:]}, "signature": sig},
 		})
-		must(t, err)
+		must.Do(t, err)
 		if seen := p.Verify(t.Context(), signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
 			t.Errorf("%s: verified as %+v", name, seen)
 		}
@@ -265,7 +258,7 @@ func TestAccept_HX6_WithoutTheProgramAnErrorNamesIt(t *testing.T) {
 		"while :; do echo 0123456789012345678901234567890123456789012345678; done": "signal: broken pipe",
 		`echo '[{"identity":"` + identity + `","issuer":"` + issuer + `"}]'`:       "its statement is no JSON",
 	} {
-		must(t, os.WriteFile(filepath.Join(dir, "shadowcourt-keyless"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "shadowcourt-keyless"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 		check(want)
 	}
 	w := newWorld(t)

@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -40,11 +41,11 @@ func clock() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }
 func embedded(t *testing.T, name string) (wasm []byte, m *abi.Manifest) {
 	t.Helper()
 	modules, err := bundle.FS()
-	must(t, err)
+	must.Do(t, err)
 	wasm, err = fs.ReadFile(modules, name+".wasm")
-	must(t, err)
+	must.Do(t, err)
 	info, err := hostmodule.Inspect(wasm)
-	must(t, err)
+	must.Do(t, err)
 	return wasm, info.Manifest
 }
 
@@ -69,21 +70,18 @@ func newSite(t *testing.T) *site {
 		})
 	})
 	var err error
-	if s.key, err = record.NewKey(counted(1)); err != nil {
-		t.Fatal(err)
-	}
-	public, err := s.key.PublicPEM()
-	must(t, err)
+	s.key, err = record.NewKey(counted(1))
+	must.Do(t, err)
+	public := must.Get(s.key.PublicPEM())(t)
 	s.policy, err = trust.Parse("trust.yaml", fmt.Appendf(nil, "keys:\n  - {name: acme, key: acme.pub}\nallow:\n"+
 		"  - {from: [%s/judges], names: [specter], roles: [judge], signed_by: [acme]}\n", s.registry.Host), func(string) ([]byte, error) { return public, nil })
-	must(t, err)
+	must.Do(t, err)
 	return s
 }
 
 func (s *site) client(t *testing.T) *oci.Client {
 	t.Helper()
-	c, err := oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: clock, Retries: -1})
-	must(t, err)
+	c := must.Get(oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: clock, Retries: -1}))(t)
 	return c
 }
 
@@ -91,14 +89,14 @@ func (s *site) client(t *testing.T) *oci.Client {
 func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[string]string, m *abi.Manifest) *oci.Artifact {
 	t.Helper()
 	ref, err := moduleref.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
-	must(t, err)
+	must.Do(t, err)
 	c := s.client(t)
 	a, err := oci.Build(ref, wasm, annotations)
-	must(t, err)
+	must.Do(t, err)
 	d, err := trust.Sign(s.key, trust.SubjectOf(a), m, clock())
-	must(t, err)
+	must.Do(t, err)
 	a, err = c.Push(t.Context(), ref, wasm, annotations, d)
-	must(t, err)
+	must.Do(t, err)
 	return a
 }
 
@@ -120,8 +118,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	if asked := s.registry.Requests(); slices.ContainsFunc(asked, func(r string) bool { return strings.Contains(r, a.Layer.Digest) }) {
 		t.Errorf("the module was downloaded: %q", asked)
 	}
-	got, err := source.Module(t.Context(), reference, asJudge)
-	must(t, err)
+	got := must.Get(source.Module(t.Context(), reference, asJudge))(t)
 	if record.DigestOf(got.Wasm) != record.DigestOf(wasm) || got.Decision.Signer != "acme" || !strings.HasPrefix(got.Decision.Policy, "trust.yaml:4 sha256:") {
 		t.Errorf("%+v", got.Decision)
 	}
@@ -205,8 +202,7 @@ func TestAnnotationsSayAllOfAManifest(t *testing.T) {
 		Edges: []string{"a", "b"}, Criteria: []string{"c"}, Capabilities: []abi.Capability{abi.CapRecall},
 		Limits: &abi.LimitRequest{MemoryBytes: 1, OutputBytes: 2, WallClock: 3, Fuel: 4}, Source: "https://example.com", Licence: "MIT",
 	}
-	got, err := trust.Manifest(trust.Annotations(all))
-	must(t, err)
+	got := must.Get(trust.Manifest(trust.Annotations(all)))(t)
 	if difference := cmp.Diff(all, got); difference != "" {
 		t.Error(difference)
 	}
@@ -265,12 +261,11 @@ func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
 
 func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
 	t.Parallel()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, folder := range []string{"modules", "elsewhere/deep", "elsewhere/evil"} {
-		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
+		must.Do(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
-	must(t, os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")))
+	must.Do(t, os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")))
 	source := trust.Source{Folder: filepath.Join(dir, "modules")}
 	for text, want := range map[string]string{
 		"current/../evil:v1":                     "/elsewhere/evil:v1",
@@ -296,10 +291,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 		{Name: "specter", Digest: two},
 		{Name: "oci://registry.example/judges/reader:v1", Manifest: one, Digest: two},
 	}}
-	text, err := f.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(f.Bytes())(t)
 	again, err := trust.ParseLock("shadowcourt.lock", text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -340,10 +332,7 @@ func FuzzParseLock(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text, err := l.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(l.Bytes())(t)
 		if _, err := trust.ParseLock("l", text); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -50,19 +51,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// must ends a test that an error leaves without what it needs.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // load reads a policy and what lies beside it.
 func load(t *testing.T, beside map[string]string, policy string) *trust.Policy {
 	t.Helper()
-	p, err := tryLoad(t, beside, policy)
-	must(t, err)
+	p := must.Get(tryLoad(t, beside, policy))(t)
 	return p
 }
 
@@ -71,9 +63,9 @@ func tryLoad(t *testing.T, beside map[string]string, policy string) (*trust.Poli
 	dir := t.TempDir()
 	path := filepath.Join(dir, "trust.yaml")
 	for name, text := range beside {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	must(t, os.WriteFile(path, []byte(policy), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(policy), 0o600))
 	return trust.Load(path)
 }
 
@@ -90,17 +82,14 @@ var (
 // newKey makes a key from a seed, and gives its public part as text.
 func newKey(t *testing.T, seed byte) (*record.Key, string) {
 	t.Helper()
-	key, err := record.NewKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 32)))
-	must(t, err)
-	text, err := key.PublicPEM()
-	must(t, err)
+	key := must.Get(record.NewKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 32))))(t)
+	text := must.Get(key.PublicPEM())(t)
 	return key, string(text)
 }
 
 func sign(t *testing.T, key *record.Key, s trust.Subject) trust.Document {
 	t.Helper()
-	d, err := trust.Sign(key, s, module, now)
-	must(t, err)
+	d := must.Get(trust.Sign(key, s, module, now))(t)
 	return d
 }
 
@@ -162,8 +151,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	documents := []trust.Document{{Type: "application/vnd.cyclonedx+json", Data: []byte("{}")}, sign(t, w.keys["foreign"], subject), sign(t, w.keys["acme"], subject)}
-	d, err := w.Decide(t.Context(), subject, documents, asked, now)
-	must(t, err)
+	d := must.Get(w.Decide(t.Context(), subject, documents, asked, now))(t)
 	if d.Signer != "acme" || d.KeyID != w.keys["acme"].ID() || d.Policy != "trust.yaml:9 "+string(record.DigestOf([]byte(policy))) {
 		t.Errorf("decided as %+v", d)
 	}
@@ -177,8 +165,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	if len(seen) != 2 || seen[0].Counts || seen[0].Signer != "" || seen[0].KeyID != w.keys["foreign"].ID() || !seen[1].Counts || !seen[1].At.Equal(now) {
 		t.Errorf("verified as %+v", seen)
 	}
-	alone, err := trust.OfKey("given", []byte(publicText(t, w.keys["foreign"])))
-	must(t, err)
+	alone := must.Get(trust.OfKey("given", []byte(publicText(t, w.keys["foreign"]))))(t)
 	if seen := alone.Verify(t.Context(), subject, documents, now); !seen[0].Counts || seen[0].Signer != "given" || seen[1].Counts {
 		t.Errorf("by one key, verified as %+v", seen)
 	}
@@ -189,8 +176,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 
 func publicText(t *testing.T, key *record.Key) string {
 	t.Helper()
-	text, err := key.PublicPEM()
-	must(t, err)
+	text := must.Get(key.PublicPEM())(t)
 	return string(text)
 }
 
@@ -264,8 +250,7 @@ func TestAccept_DI2_TwoSigners(t *testing.T) {
 	use := trust.Use{Name: "shared", Roles: []string{"judge"}}
 	signed := func(names ...string) (list []trust.Document) {
 		for _, name := range names {
-			d, err := trust.Sign(w.keys[name], subject, shared, now)
-			must(t, err)
+			d := must.Get(trust.Sign(w.keys[name], subject, shared, now))(t)
 			list = append(list, d)
 		}
 		return list
@@ -334,10 +319,9 @@ func sameMeaning(a, b []byte) bool {
 
 func readCosigned(t testing.TB, form string) *cosigned {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "cosign", form+".json"))
-	must(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "cosign", form+".json")))(t)
 	kept := new(cosigned)
-	must(t, json.Unmarshal(data, kept))
+	must.Do(t, json.Unmarshal(data, kept))
 	return kept
 }
 
@@ -345,11 +329,9 @@ func TestAccept_DI2_TheOlderFormWithEd25519AndWithoutAKey(t *testing.T) {
 	t.Parallel()
 	kept := readCosigned(t, "simple")
 	public, private, err := ed25519.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{7}, 64)))
-	must(t, err)
-	der, err := x509.MarshalPKIXPublicKey(public)
-	must(t, err)
-	p, err := trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-	must(t, err)
+	must.Do(t, err)
+	der := must.Get(x509.MarshalPKIXPublicKey(public))(t)
+	p := must.Get(trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))(t)
 	with := func(payload []byte, annotations map[string]string) trust.Signature {
 		a := map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(ed25519.Sign(private, payload))}
 		maps.Copy(a, annotations)
@@ -377,7 +359,7 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 		{Rule: abitest.Rule{ID: "one"}, Status: abitest.Passed}, {Rule: abitest.Rule{ID: "two"}, Status: abitest.Skipped},
 	}}
 	d, err := trust.SignReport(w.keys["acme"], subject, report)
-	must(t, err)
+	must.Do(t, err)
 	s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]
 	if !s.Counts || s.Signer != "acme" || s.Kit == nil || !s.Kit.Passed || !slices.Equal(s.Kit.PassedTests, []string{"one"}) {
 		t.Errorf("verified as %+v", s)
@@ -386,7 +368,7 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "no signature") // a result is no signature
 	report.Checks[1].Status = abitest.Failed
 	d, err = trust.SignReport(w.keys["acme"], subject, report)
-	must(t, err)
+	must.Do(t, err)
 	if s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]; s.Kit.Passed || !slices.Equal(s.Kit.FailedTests, []string{"two"}) {
 		t.Errorf("verified as %+v", s)
 	}
@@ -442,13 +424,11 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 
 func TestARepositoryIsCoveredByARuleForItOrAbove(t *testing.T) {
 	t.Parallel()
-	key, err := record.NewKey(rand.Reader)
-	must(t, err)
-	public, err := key.PublicPEM()
-	must(t, err)
+	key := must.Get(record.NewKey(rand.Reader))(t)
+	public := must.Get(key.PublicPEM())(t)
 	p, err := trust.Parse("trust.yaml", []byte("keys: [{name: acme, key: acme.pub}]\nallow: [{from: [registry.example/judges], names: [\"*\"], roles: [edge], signed_by: [acme]}]\n"),
 		func(string) ([]byte, error) { return public, nil })
-	must(t, err)
+	must.Do(t, err)
 	for repository, want := range map[string]string{
 		"registry.example/judges/reader":       "",
 		"registry.example/judges":              "",
@@ -474,16 +454,16 @@ func TestAccept_DI3_LayoutsAreTheFoldersThatAreOpened(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, folder := range []string{"modules/reader", "elsewhere/deep", "elsewhere/evil"} {
-		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
+		must.Do(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
 	for link, to := range map[string]string{"modules/current": "elsewhere/deep", "usb": "modules"} {
-		must(t, os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)))
+		must.Do(t, os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)))
 	}
 	_, public := newKey(t, 1)
 	for _, from := range []string{"modules", "./usb", dir + "/usb"} {
 		p, err := trust.Parse(filepath.Join(dir, "trust.yaml"), []byte("keys: [{name: acme, key: a.pub}]\nallow: [{from: ['oci-layout:"+from+
 			"'], names: ['*'], roles: [edge], signed_by: [acme]}]\n"), func(string) ([]byte, error) { return []byte(public), nil })
-		must(t, err)
+		must.Do(t, err)
 		for folder, want := range map[string]bool{
 			"modules": true, "modules/reader": true, "usb/reader": true, "modules/../modules/reader": true,
 			"modules/current": false, "modules/current/../evil": false, "elsewhere": false, "modules/../elsewhere": false,
