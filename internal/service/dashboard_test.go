@@ -14,15 +14,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// described is a metric as its collector describes it.
-type described struct{ labels []string }
-
-// metricsOf are all metrics that a process can have, by name, those included of which there is nothing to measure yet.
-func metricsOf(t *testing.T, m *metrics) map[string]described {
+// metricsOf are the labels of all metrics that a process can have, by name, those included of which there is nothing to measure yet.
+func metricsOf(t *testing.T, m *metrics) map[string][]string {
 	t.Helper()
-	list := map[string]described{}
+	list := map[string][]string{}
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
 		defer close(descriptions)
@@ -34,11 +32,7 @@ func metricsOf(t *testing.T, m *metrics) map[string]described {
 		if parts == nil {
 			t.Fatalf("%s can't be read", d)
 		}
-		var labels []string
-		if parts[2] != "" {
-			labels = strings.Split(parts[2], ",")
-		}
-		list[parts[1]] = described{labels}
+		list[parts[1]] = strings.Split(parts[2], ",")
 	}
 	return list
 }
@@ -46,44 +40,24 @@ func metricsOf(t *testing.T, m *metrics) map[string]described {
 // The dashboard asks for metrics and labels that exist, and no metric of the service is missing on it.
 func TestAccept_SV7_TheDashboardShowsMetricsThatExist(t *testing.T) {
 	t.Parallel()
-	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now}))(t)
 	t.Cleanup(db.Close)
 	known := metricsOf(t, newMetrics(db, slog.New(slog.DiscardHandler)))
 
-	file, err := os.ReadFile("../../examples/grafana/shadowcourt.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var dashboard struct {
-		Title  string `json:"title"`
 		Panels []struct {
-			ID          int    `json:"id"`
-			Title       string `json:"title"`
-			Description string `json:"description"`
-			GridPos     struct {
-				X int `json:"x"`
-				Y int `json:"y"`
-				W int `json:"w"`
-				H int `json:"h"`
-			} `json:"gridPos"`
-			Targets []struct {
-				Expr         string `json:"expr"`
-				LegendFormat string `json:"legendFormat"`
-			} `json:"targets"`
-		} `json:"panels"`
+			Title, Description string
+			GridPos            struct{ X, Y, W, H int }
+			Targets            []struct{ Expr, LegendFormat string }
+		}
 	}
-	if err := json.Unmarshal(file, &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("../../examples/grafana/shadowcourt.json"))(t), &dashboard)) //nolint:musttag // names of fields are found without regard to case
 	shown, taken := map[string]bool{}, map[[2]int]string{}
 	name := regexp.MustCompile(`\b((?:shadowcourt|go|process)_[a-z_]+)\{([^}]*)\}`)
 	by := regexp.MustCompile(`\bby \(([^)]*)\)`)
 	for _, p := range dashboard.Panels {
 		if p.Title == "" || p.Description == "" || len(p.Targets) == 0 {
-			t.Errorf("panel %d says or asks nothing", p.ID)
+			t.Errorf("the panel %q says or asks nothing", p.Title)
 		}
 		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
@@ -105,12 +79,12 @@ func TestAccept_SV7_TheDashboardShowsMetricsThatExist(t *testing.T) {
 					metric, suffix = base, end
 				}
 			}
-			m, ok := known[metric]
+			own, ok := known[metric]
 			if !ok {
 				t.Errorf("%s: there is no metric %s", p.Title, metric)
 			}
 			shown[metric] = true
-			labels := append([]string{"job", "instance"}, m.labels...)
+			labels := append([]string{"job", "instance"}, own...)
 			if suffix == "_bucket" {
 				labels = append(labels, "le")
 			}
