@@ -98,7 +98,7 @@ func TestAccept_IG5_RulesAreEvaluatedInAModuleAndVisible(t *testing.T) {
 	const says = "rule volume-quota of rules.yaml: the volume of the data is too small (owner @storage)"
 	var explained, page, markdown bytes.Buffer
 	must.Do(t, render.Explain(&explained, outcome, nil, render.TerminalOptions{Width: 200}))
-	for out, writer := range map[*bytes.Buffer]render.Writer{&page: render.NewHTML(&page, render.PageOptions{}), &markdown: render.NewMarkdown(&markdown, render.PageOptions{})} {
+	for out, writer := range map[*bytes.Buffer]render.Writer{&page: render.NewHTML(&page), &markdown: render.NewMarkdown(&markdown)} {
 		must.Do(t, writer.Write(outcome))
 		must.Do(t, writer.Close())
 		// Markdown puts signs that would act, such as @, between backticks.

@@ -42,7 +42,7 @@ func FormOf(name string) string {
 func NewAnswerForm(form string, w io.Writer, trees AnswerTrees) AnswerWriter {
 	switch form {
 	case FormHTML:
-		return NewAnswerHTML(w, trees, PageOptions{})
+		return NewAnswerHTML(w, trees)
 	case FormMD:
 		return NewAnswerMarkdown(w, trees)
 	case FormJSONL:

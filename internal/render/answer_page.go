@@ -35,14 +35,14 @@ func (p *answerPage) Close() error {
 }
 
 // NewAnswerHTML writes answers as a self-contained page: those first that need somebody, and below the fold of each the runs and the trial.
-func NewAnswerHTML(w io.Writer, trees AnswerTrees, page PageOptions) AnswerWriter {
+func NewAnswerHTML(w io.Writer, trees AnswerTrees) AnswerWriter {
 	return &answerPage{close: func(l *answerList) error {
 		return htmlTemplates().ExecuteTemplate(w, "answers", struct {
 			pageTop
 			Base, Sentence string
 			Courts         [][2]string
 			Groups         []answerGroup
-		}{page.top("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(trees.Partial), trees.courts(), l.numbered()})
+		}{newPageTop("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(trees.Partial), trees.courts(), l.numbered()})
 	}}
 }
 

@@ -34,7 +34,7 @@ func answerStory(width int, colour bool) openAnswers {
 }
 
 func answerHTML(b *bytes.Buffer, _ []string) render.AnswerWriter {
-	return render.NewAnswerHTML(b, answerTrees, render.PageOptions{})
+	return render.NewAnswerHTML(b, answerTrees)
 }
 
 func answerMarkdown(b *bytes.Buffer, _ []string) render.AnswerWriter {
@@ -107,7 +107,7 @@ var forPeople = map[string]func(*bytes.Buffer, render.AnswerTrees) render.Answer
 		return render.NewAnswerExplanations(b, trees, render.TerminalOptions{})
 	},
 	"html": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
-		return render.NewAnswerHTML(b, trees, render.PageOptions{})
+		return render.NewAnswerHTML(b, trees)
 	},
 	"md": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
 		return render.NewAnswerMarkdown(b, trees)

@@ -241,13 +241,13 @@ func distinctNames(audits []*trial.Audit) []string {
 }
 
 // NewAuditHTML writes audits as HTML.
-func NewAuditHTML(w io.Writer, options PageOptions) AuditWriter {
-	return &auditPage{page: page{w: w, options: options, templates: htmlTemplates()}}
+func NewAuditHTML(w io.Writer) AuditWriter {
+	return &auditPage{page: page{w: w, templates: htmlTemplates()}}
 }
 
 // NewAuditMarkdown writes audits as Markdown.
-func NewAuditMarkdown(w io.Writer, options PageOptions) AuditWriter {
-	return &auditPage{page: page{w: w, options: options, templates: markdownTemplates(), markdown: true}}
+func NewAuditMarkdown(w io.Writer) AuditWriter {
+	return &auditPage{page: page{w: w, templates: markdownTemplates(), markdown: true}}
 }
 
 type auditPage struct {
@@ -280,7 +280,7 @@ func (p *auditPage) Close() error {
 		Criteria []string
 		Articles any
 	}{
-		p.options.top("Shadowcourt audit", trialStyle+styleSheet+auditStyle), &p.sums, p.list, p.list.Courts(), p.list.Criteria(),
+		newPageTop("Shadowcourt audit", trialStyle+styleSheet+auditStyle), &p.sums, p.list, p.list.Courts(), p.list.Criteria(),
 		p.rendered(&p.articles),
 	})
 }

@@ -211,7 +211,7 @@ func TestReportsOfAuditsTellAll(t *testing.T) {
 		}},
 	}
 	var page, text strings.Builder
-	for _, w := range []render.AuditWriter{render.NewAuditHTML(&page, render.PageOptions{}), render.NewAuditMarkdown(&text, render.PageOptions{})} {
+	for _, w := range []render.AuditWriter{render.NewAuditHTML(&page), render.NewAuditMarkdown(&text)} {
 		if err := w.Write(a); err != nil {
 			t.Fatal(err)
 		}

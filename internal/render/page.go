@@ -6,10 +6,8 @@ import (
 	"html/template"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Pages are self-contained HTML, or GitHub-flavoured Markdown. HTML needs no script, font, picture or network, and is laid out for
@@ -32,32 +30,13 @@ var (
 	auditStyle string
 )
 
-// PageOptions are those of a report. The zero value is ready.
-type PageOptions struct {
-	// Title of the page. Default: what the report is of.
-	Title string
-	// Subtitle says what was tried, such as the dockets' names; optional.
-	Subtitle string
-	// Time at which the report was made; zero shows none, so that equal dockets give equal reports.
-	Time time.Time
-}
-
 // pageTop is what stands at the top of a page.
 type pageTop struct {
-	Title, Subtitle, When string
-	Style                 template.CSS
+	Title string
+	Style template.CSS
 }
 
-func (o PageOptions) top(title, style string) pageTop {
-	if o.Title != "" {
-		title = o.Title
-	}
-	top := pageTop{Title: sanitize.Line(title), Subtitle: sanitize.Line(o.Subtitle), Style: template.CSS(style)} //nolint:gosec // our own files
-	if !o.Time.IsZero() {
-		top.When = o.Time.UTC().Format("2006-01-02 15:04 UTC")
-	}
-	return top
-}
+func newPageTop(title, style string) pageTop { return pageTop{title, template.CSS(style)} } //nolint:gosec // our own files
 
 // executor is a set of templates, of HTML or of Markdown.
 type executor interface {
@@ -67,7 +46,6 @@ type executor interface {
 // page gathers the parts of a page: the rows of its table, and what comes below. What it holds was rendered by its templates.
 type page struct {
 	w              io.Writer
-	options        PageOptions
 	templates      executor
 	markdown       bool
 	rows, articles bytes.Buffer
@@ -82,13 +60,13 @@ func (p *page) rendered(b *bytes.Buffer) any {
 }
 
 // NewHTML writes trials as HTML.
-func NewHTML(w io.Writer, options PageOptions) Writer {
-	return newTrialPage(page{w: w, options: options, templates: htmlTemplates()})
+func NewHTML(w io.Writer) Writer {
+	return newTrialPage(page{w: w, templates: htmlTemplates()})
 }
 
 // NewMarkdown writes trials as Markdown: the summary, a table of all cases, and the transcript of every trial.
-func NewMarkdown(w io.Writer, options PageOptions) Writer {
-	return newTrialPage(page{w: w, options: options, templates: markdownTemplates(), markdown: true})
+func NewMarkdown(w io.Writer) Writer {
+	return newTrialPage(page{w: w, templates: markdownTemplates(), markdown: true})
 }
 
 type trialPage struct {
@@ -120,7 +98,7 @@ func (p *trialPage) Close() error {
 		Rows, Trials any
 		HasTruth     bool
 	}{
-		p.options.top("Shadowcourt report", trialStyle+styleSheet), p.summary, p.summary.Lines(), statusShares(p.summary),
+		newPageTop("Shadowcourt report", trialStyle+styleSheet), p.summary, p.summary.Lines(), statusShares(p.summary),
 		p.rendered(&p.rows), p.rendered(&p.articles), p.hasTruth,
 	})
 }

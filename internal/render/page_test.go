@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,8 +18,8 @@ import (
 
 type open func(*bytes.Buffer) render.Writer
 
-func asHTML(b *bytes.Buffer) render.Writer     { return render.NewHTML(b, render.PageOptions{}) }
-func asMarkdown(b *bytes.Buffer) render.Writer { return render.NewMarkdown(b, render.PageOptions{}) }
+func asHTML(b *bytes.Buffer) render.Writer     { return render.NewHTML(b) }
+func asMarkdown(b *bytes.Buffer) render.Writer { return render.NewMarkdown(b) }
 
 func rendered(t testing.TB, o open, trials ...*trial.Trial) string {
 	t.Helper()
@@ -52,17 +51,6 @@ func TestReportsOfAnEmptyDocketSaySo(t *testing.T) {
 	for name, o := range map[string]open{"html": asHTML, "md": asMarkdown} {
 		if !strings.Contains(rendered(t, o), "There is no case in this docket.") {
 			t.Errorf("%s does not say it", name)
-		}
-	}
-}
-
-func TestReportShowsItsTitleAndTime(t *testing.T) {
-	t.Parallel()
-	options := render.PageOptions{Title: "<T>", Subtitle: "a\x1bb", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	page := rendered(t, func(b *bytes.Buffer) render.Writer { return render.NewHTML(b, options) })
-	for _, want := range []string{"<title>&lt;T&gt;</title>", "a␛b", "2026-01-02 03:04 UTC"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("%q is missing", want)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		out := render.NewOutput(nil, render.NewJSONL(io.Discard), render.NewJSON(io.Discard), render.NewTable(io.Discard, render.TerminalOptions{Width: 80}),
-			render.NewCases(io.Discard), render.NewHTML(io.Discard, render.PageOptions{}), render.NewMarkdown(io.Discard, render.PageOptions{}))
+			render.NewCases(io.Discard), render.NewHTML(io.Discard), render.NewMarkdown(io.Discard))
 		if err := out.Write(of); err == nil {
 			_ = out.Close()
 		}

@@ -118,11 +118,11 @@ func (l StdLog) Write(p []byte) (int, error) {
 }
 
 // ReportWriter is one for the format that the name of the file tells.
-func ReportWriter(name string, w io.Writer, options render.PageOptions) render.Writer {
+func ReportWriter(name string, w io.Writer) render.Writer {
 	if strings.EqualFold(filepath.Ext(name), ".md") {
-		return render.NewMarkdown(w, options)
+		return render.NewMarkdown(w)
 	}
-	return render.NewHTML(w, options)
+	return render.NewHTML(w)
 }
 
 // NewExplainer tells each trial as a story. What it gets is redacted already.

@@ -173,9 +173,9 @@ func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *
 			return nil, fmt.Errorf("--report: %w", err)
 		}
 		if strings.EqualFold(filepath.Ext(name), ".md") {
-			list = append(list, render.NewAuditMarkdown(f, render.PageOptions{}))
+			list = append(list, render.NewAuditMarkdown(f))
 		} else {
-			list = append(list, render.NewAuditHTML(f, render.PageOptions{}))
+			list = append(list, render.NewAuditHTML(f))
 		}
 	}
 	return render.NewAuditOutput(redactor, list...), nil

@@ -51,7 +51,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
-		config.Writers = append(config.Writers, cli.ReportWriter(name, f, render.PageOptions{}))
+		config.Writers = append(config.Writers, cli.ReportWriter(name, f))
 	}
 	if o.cases != "" {
 		f, err := files.Create(o.cases)
