@@ -23,10 +23,6 @@ const (
 	lingerBytes = 16 << 20
 )
 
-// Listener gives connections of TCP that linger when they are closed: they are half closed at once, and whatever comes is discarded, until
-// the client closes, for 5 s and 16 MiB at most. Close does not wait for that, nor does a process that ends. Safe for concurrent use.
-func Listener(l net.Listener) net.Listener { return NewPool(0).Listener(l) }
-
 type listener struct {
 	net.Listener
 	time  time.Duration
@@ -102,7 +98,9 @@ type Pool struct {
 // NewPool makes a pool of at most so many connections; 0: any number.
 func NewPool(most int) *Pool { return &Pool{most: most} }
 
-// Listener gives connections of the pool that linger: see [Listener].
+// Listener gives connections of TCP of the pool that linger when they are closed: they are half closed at once, and whatever comes is
+// discarded, until the client closes, for 5 s and 16 MiB at most. Close does not wait for that, nor does a process that ends. Safe for
+// concurrent use.
 func (p *Pool) Listener(l net.Listener) net.Listener { return listener{l, lingerTime, lingerBytes, p} }
 
 // add takes in a connection.

@@ -42,7 +42,7 @@ func send(t *testing.T, address, header string, body int) (net.Conn, error) {
 // A client that looks at the answer only when it has sent more than the sockets keep finds it.
 func TestAClientThatSendsAllFindsTheAnswer(t *testing.T) {
 	t.Parallel()
-	address := serve(t, Listener)
+	address := serve(t, NewPool(0).Listener)
 	for _, header := range []string{"", "Expect: 100-continue\r\n"} {
 		c, err := send(t, address, header, lingerBytes/2)
 		if err != nil {

@@ -32,7 +32,7 @@ func at(t *testing.T, h http.HandlerFunc) *wire.Client {
 func connect(t *testing.T, h http.HandlerFunc, config wire.ClientConfig) *wire.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
-	server.Listener = httplimit.Listener(server.Listener) // as the service does
+	server.Listener = httplimit.NewPool(0).Listener(server.Listener) // as the service does
 	server.Start()
 	t.Cleanup(server.Close)
 	config.Server, config.Token, config.Program = server.URL+"/", token, "test/1"
