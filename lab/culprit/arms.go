@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 )
 
 // flips is the share of outcomes that are failures in noisy cases, whatever the test says.
@@ -153,7 +152,7 @@ func search(costs func(*replay) culprit.Costs, prior bool, verify int) func(cont
 			for _, c := range r.line.Commits {
 				touched = append(touched, c.Paths)
 			}
-			o.Prior = commits.Prior(r.fault.Case, r.line.Files, touched)
+			o.Prior = culprit.Prior(r.fault.Case, r.line.Files, touched)
 		}
 		got, err := culprit.Find(ctx, r, o)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
@@ -53,7 +52,7 @@ func reverts(ctx context.Context, snapshots, work string, known []fault) ([]stud
 	return []study.Table{{Name: "reverts", Text: b.String()}}, nil
 }
 
-func revert(ctx context.Context, f *fault, snapshots, work string) (*commits.Line, culprit.Result, error) {
+func revert(ctx context.Context, f *fault, snapshots, work string) (*culprit.Line, culprit.Result, error) {
 	made, err := f.repository(ctx, snapshots, work)
 	if err != nil {
 		return nil, culprit.Result{}, err
@@ -64,7 +63,7 @@ func revert(ctx context.Context, f *fault, snapshots, work string) (*commits.Lin
 			return nil, culprit.Result{}, err
 		}
 	}
-	l, err := commits.Open(ctx, commits.Config{
+	l, err := culprit.OpenLine(ctx, culprit.LineConfig{
 		Source: made.Folder(), Base: fmt.Sprintf("%s~%d", f.Commit, before), Head: cmp.Or(tested, f.Reverted+"~1"), HeadTests: tested != "",
 		Lab: experiment.Config{Flags: []string{"-trimpath", "-ldflags=-w"}},
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -27,7 +26,7 @@ type Step struct {
 
 // teller tells the steps of a search.
 type teller struct {
-	line *commits.Line
+	line *culprit.Line
 	to   func(Step)
 }
 
@@ -78,7 +77,7 @@ const (
 )
 
 // hunkOf is the change of a commit that is nearest to the failing test; nil where it can't be told.
-func hunkOf(ctx context.Context, line *commits.Line, c *abi.Case, commit int) *alibi.Hunk {
+func hunkOf(ctx context.Context, line *culprit.Line, c *abi.Case, commit int) *alibi.Hunk {
 	path, h, err := line.Hunk(ctx, c, commit)
 	if err != nil || path == "" {
 		return nil // the commit is named without it
@@ -118,7 +117,7 @@ const (
 )
 
 // culpritOf is the last of the suspects, which a search has not told apart where there are several; nil where it found none.
-func culpritOf(r *culprit.Result, line *commits.Line) *alibi.Culprit {
+func culpritOf(r *culprit.Result, line *culprit.Line) *alibi.Culprit {
 	list, s := line.Commits(), r.Suspects
 	if r.Ending != culprit.Found && r.Ending != culprit.Undecided && r.Ending != culprit.OutOfBudget || s.Last < 1 || s.Last > len(list) {
 		return nil
@@ -146,7 +145,7 @@ func culpritOf(r *culprit.Result, line *commits.Line) *alibi.Culprit {
 }
 
 // idOf is the id of a commit by its number in a search.
-func idOf(line *commits.Line, commit int) string {
+func idOf(line *culprit.Line, commit int) string {
 	if commit == 0 {
 		return line.Base()
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
+	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -49,7 +49,7 @@ type Investigation struct {
 	perCase time.Duration
 	lab     *experiment.Lab
 	clock   *stopwatch
-	line    *commits.Line // nil where no commit is looked for
+	line    *culprit.Line // nil where no commit is looked for
 }
 
 // Open reads the trees of a change and opens the court. The caller closes the Investigation.
@@ -80,7 +80,7 @@ func Open(ctx context.Context, c Config) (_ *Investigation, err error) {
 	}
 	if c.Culprit {
 		c.Lab.Progress = nil // the search tells its steps
-		if i.line, err = commits.Open(ctx, commits.Config{Source: c.Change.Source, Base: c.Change.Base.Commit, Lab: c.Lab}); err != nil {
+		if i.line, err = culprit.OpenLine(ctx, culprit.LineConfig{Source: c.Change.Source, Base: c.Change.Base.Commit, Lab: c.Lab}); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNoCommits, err)
 		}
 	}

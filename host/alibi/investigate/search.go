@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -43,7 +42,7 @@ func (s *Search) Find(ctx context.Context, progress func(Step)) (_ *alibi.Beginn
 	began := s.Now()
 	config := s.Lab
 	config.Progress = nil // the search tells its steps
-	line, err := commits.Open(ctx, commits.Config{Source: s.Source, Base: s.Since, Head: s.Until, Lab: config})
+	line, err := culprit.OpenLine(ctx, culprit.LineConfig{Source: s.Source, Base: s.Since, Head: s.Until, Lab: config})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCommits, err)
 	}
@@ -110,7 +109,7 @@ func (s *Search) witness(ctx context.Context, lab *experiment.Lab, subject *abi.
 			*subject = junit.Failing(b.Group, b.Test, sample.Failed)
 		}
 		if told == 0 {
-			if b.Ending, b.Why = alibi.NotRun, shorten(commits.Why(&sample)); b.After.Passed > 0 {
+			if b.Ending, b.Why = alibi.NotRun, shorten(culprit.Why(&sample)); b.After.Passed > 0 {
 				b.Ending = alibi.Passes
 			}
 			return nil
@@ -133,7 +132,7 @@ func endsWithout(subtest string, failed []abi.Document) bool {
 }
 
 // conclude says what a search came to.
-func conclude(ctx context.Context, b *alibi.Beginning, r *culprit.Result, line *commits.Line, subject *abi.Case) {
+func conclude(ctx context.Context, b *alibi.Beginning, r *culprit.Result, line *culprit.Line, subject *abi.Case) {
 	b.Before, b.After = tally(r.Counts[0]), tally(r.Counts[b.Commits])
 	for _, n := range r.Runs {
 		b.Runs += n

@@ -1,5 +1,6 @@
 // Package culprit finds the commit that broke a test, also where runs of the test are noisy and some commits can't be built. [Search] is the
-// search by itself, and [Find] drives it: it asks a [Runner] for runs, which may be a laboratory or saved outcomes.
+// search by itself, and [Find] drives it: it asks a [Runner] for runs, which may be a laboratory or saved outcomes. [Line] is
+// the commits of a git repository, each run in a laboratory of its own, with a prior from what they touch.
 //
 // The search keeps a posterior over the commits. Under each of them, the test fails at one rate before the commit and at a higher one
 // from it on; both rates are unknown and have Beta distributions, over which the likelihood of all runs is integrated exactly. The next

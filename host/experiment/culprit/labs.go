@@ -1,4 +1,4 @@
-package commits
+package culprit
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 )
 
 // labs are the laboratories that are open, the one that was used last at the end.
@@ -74,7 +73,7 @@ func (l *Line) id(commit int) string {
 
 // Runner runs the failing test of a case at the commits. Where a commit lacks the test, it runs the product of the commit with the tests of
 // head. Only runs that pass, or fail as the case did, tell something.
-func (l *Line) Runner(c *abi.Case) culprit.Runner { return l.runner(c) }
+func (l *Line) Runner(c *abi.Case) Runner { return l.runner(c) }
 
 func (l *Line) runner(c *abi.Case) *runner {
 	r := &runner{line: l, subject: c, lacks: make([]bool, len(l.commits)+1)}
@@ -91,9 +90,9 @@ type runner struct {
 	brought bool   // a commit without the test has no failure
 }
 
-// Run implements [culprit.Runner].
-func (r *runner) Run(ctx context.Context, commit, runs int) (culprit.Runs, error) {
-	var out culprit.Runs
+// Run implements [Runner].
+func (r *runner) Run(ctx context.Context, commit, runs int) (Runs, error) {
+	var out Runs
 	if !r.lacks[commit] {
 		s, err := r.sample(ctx, commit, false, runs, &out)
 		if err != nil || out.Failed+out.Passed > 0 || !absent(&s) || commit == len(r.line.commits) {
@@ -102,7 +101,7 @@ func (r *runner) Run(ctx context.Context, commit, runs int) (culprit.Runs, error
 		r.lacks[commit] = true
 	}
 	if r.brought {
-		return culprit.Runs{Count: culprit.Count{Passed: runs}, Known: true}, nil
+		return Runs{Count: Count{Passed: runs}, Known: true}, nil
 	}
 	_, err := r.sample(ctx, commit, true, runs, &out)
 	return out, err
@@ -112,7 +111,7 @@ func (r *runner) Run(ctx context.Context, commit, runs int) (culprit.Runs, error
 const mostRuns = 100
 
 // sample adds runs to out.
-func (r *runner) sample(ctx context.Context, commit int, mixed bool, runs int, out *culprit.Runs) (experiment.Sample, error) {
+func (r *runner) sample(ctx context.Context, commit int, mixed bool, runs int, out *Runs) (experiment.Sample, error) {
 	lab, opened, err := r.line.labs.of(ctx, commit, mixed)
 	if err != nil {
 		return experiment.Sample{}, err
@@ -140,7 +139,7 @@ func (r *runner) sample(ctx context.Context, commit int, mixed bool, runs int, o
 }
 
 // add counts what tells something. Another failure may hide the one that is looked for, so it tells nothing.
-func add(s *experiment.Sample, out *culprit.Runs) {
+func add(s *experiment.Sample, out *Runs) {
 	for _, o := range s.Runs {
 		out.Time += o.Wall
 		switch o.Outcome {

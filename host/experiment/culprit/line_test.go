@@ -1,4 +1,4 @@
-package commits_test
+package culprit_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -76,9 +75,9 @@ func (r *repository) failing(test string) *abi.Case {
 	return nil
 }
 
-func (r *repository) line(base, head string) *commits.Line {
+func (r *repository) line(base, head string) *culprit.Line {
 	r.t.Helper()
-	l, err := commits.Open(r.t.Context(), commits.Config{
+	l, err := culprit.OpenLine(r.t.Context(), culprit.LineConfig{
 		Source: r.dir, Base: base, Head: head, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}}, Open: 2,
 	})
 	if err != nil {
@@ -209,7 +208,7 @@ func TestHeadTestsAtEveryCommit(t *testing.T) {
 		headTests bool
 		culprit   int
 	}{{true, 1}, {false, 3}} {
-		l := must.Get(commits.Open(t.Context(), commits.Config{
+		l := must.Get(culprit.OpenLine(t.Context(), culprit.LineConfig{
 			Source: filepath.Join(r.dir, "sum"), Base: "main~3", Head: "main", HeadTests: c.headTests, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}},
 		}))(t)
 		result, err := l.Find(t.Context(), subject, culprit.Options{Ends: 2, Verify: 3})
@@ -240,7 +239,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{"main~1", "main", -1, "expected positive numbers"},
 		{"other", "", 0, "HEAD has no commit that other has not"},
 	} {
-		_, err := commits.Open(t.Context(), commits.Config{Source: r.dir, Base: c.base, Head: c.head, Most: c.most})
+		_, err := culprit.OpenLine(t.Context(), culprit.LineConfig{Source: r.dir, Base: c.base, Head: c.head, Most: c.most})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s..%s: got %v, want %s", c.base, c.head, err, c.want)
 		}
@@ -255,7 +254,7 @@ func TestAccept_AL7_HunkOfACommitIsOfTheCodeUnderTest(t *testing.T) {
 	r.write("cart/cart_test.go", "package cart\n\nvar x = 1\n")
 	r.commit("subtract", "cart/cart.go", "package cart\n\n// Total subtracts.\nfunc Total(a, b int) int {\n\treturn a - b\n}\n")
 	r.commit("say so", "README.md", "more\n")
-	line := must.Get(commits.Open(t.Context(), commits.Config{Source: r.dir, Base: "HEAD~2"}))(t)
+	line := must.Get(culprit.OpenLine(t.Context(), culprit.LineConfig{Source: r.dir, Base: "HEAD~2"}))(t)
 	defer func() { _ = line.Close() }()
 	c := &abi.Case{ID: "m/cart.TestTotal", Group: "m/cart"}
 	for commit, want := range []struct {
@@ -303,7 +302,7 @@ func TestPriorKnowsWhatAFailureNames(t *testing.T) {
 	} {
 		subject := &abi.Case{Group: c.class, Subject: "TestX fails in " + c.class, Documents: []abi.Document{{Name: "log", Text: c.log}}}
 		for path, want := range c.weights {
-			got := commits.Prior(subject, strings.Fields(c.files), [][]string{{path}, {"CHANGES.md", path}, nil})
+			got := culprit.Prior(subject, strings.Fields(c.files), [][]string{{path}, {"CHANGES.md", path}, nil})
 			if fmt.Sprint(got) != fmt.Sprint([]float64{want, max(want, 0.1), 0.1}) {
 				t.Errorf("%s: %s has the weights %v, want %v", c.class, path, got, want)
 			}

@@ -1,6 +1,4 @@
-// Package commits searches the commits of a git repository for the one that broke a test: it runs the test at each commit in a laboratory of
-// its own, and derives the prior of the search from what the commits touch.
-package commits
+package culprit
 
 import (
 	"cmp"
@@ -13,12 +11,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
-// Config says which commits are searched.
-type Config struct {
+// LineConfig says which commits are searched.
+type LineConfig struct {
 	// Source is a folder of the module under test, in a git repository or a subfolder of one.
 	Source string
 	// Base is a revision at which the test still passed, and Head one at which it fails. Head may be empty: then it is the working tree, whose
@@ -37,14 +34,14 @@ type Config struct {
 }
 
 const (
-	defaultMost = 4096
-	defaultOpen = 8
-	labBudget   = time.Hour
+	defaultMostCommits = 4096
+	defaultOpen        = 8
+	labBudget          = time.Hour
 )
 
 // Line is a line of commits, with what was built of them. Not safe for concurrent use.
 type Line struct {
-	config     Config
+	config     LineConfig
 	repository *repo.Repository
 	base       string
 	head       string // a full id, or empty for the working tree
@@ -53,13 +50,13 @@ type Line struct {
 	labs       labs
 }
 
-// Open lists the commits from the base, which is left out, to head, along first parents. The caller closes the Line. Errors: those of
+// OpenLine lists the commits from the base, which is left out, to head, along first parents. The caller closes the Line. Errors: those of
 // [repo.Open] and [repo.Repository.Line].
-func Open(ctx context.Context, c Config) (*Line, error) {
-	c.Most, c.Open, c.Lab.Budget = cmp.Or(c.Most, defaultMost), cmp.Or(c.Open, defaultOpen), cmp.Or(c.Lab.Budget, labBudget)
+func OpenLine(ctx context.Context, c LineConfig) (*Line, error) {
+	c.Most, c.Open, c.Lab.Budget = cmp.Or(c.Most, defaultMostCommits), cmp.Or(c.Open, defaultOpen), cmp.Or(c.Lab.Budget, labBudget)
 	c.Lab.PerCase = cmp.Or(c.Lab.PerCase, c.Lab.Budget)
-	if c.Most < 1 || c.Most > culprit.MaxCommits || c.Open < 1 {
-		return nil, fmt.Errorf("%d commits, %d open: expected positive numbers, and at most %d commits", c.Most, c.Open, culprit.MaxCommits)
+	if c.Most < 1 || c.Most > MaxCommits || c.Open < 1 {
+		return nil, fmt.Errorf("%d commits, %d open: expected positive numbers, and at most %d commits", c.Most, c.Open, MaxCommits)
 	}
 	r, err := repo.Open(ctx, c.Source)
 	if err != nil {
@@ -127,20 +124,20 @@ func (l *Line) Head(ctx context.Context) (*experiment.Lab, error) {
 
 // Find searches for the commit that broke the failing test of a case. Where the options have no prior, it is [Line.Prior]. A test that the base
 // lacks, and that its product fails too, began to fail with the commit that brought it.
-func (l *Line) Find(ctx context.Context, c *abi.Case, o culprit.Options) (culprit.Result, error) {
+func (l *Line) Find(ctx context.Context, c *abi.Case, o Options) (Result, error) {
 	if o.Prior == nil {
 		o.Prior = l.Prior(c)
 	}
 	r := l.runner(c)
-	found, err := culprit.Find(ctx, r, o)
-	if err != nil || found.Ending != culprit.Before && found.Ending != culprit.None || !r.lacks[0] || l.config.HeadTests {
+	found, err := Find(ctx, r, o)
+	if err != nil || found.Ending != Before && found.Ending != None || !r.lacks[0] || l.config.HeadTests {
 		return found, err
 	}
 	r.brought = true
 	if o.Time > 0 {
 		o.Time = max(o.Time-found.Time, time.Nanosecond)
 	}
-	return culprit.Find(ctx, r, o)
+	return Find(ctx, r, o)
 }
 
 // Close removes all trees and builds.
