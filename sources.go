@@ -1,8 +1,6 @@
-// Package shadowcourt holds the sources of the guest SDKs, which
-// `shadowcourt plugin new` copies into the folders that it makes.
+// Package shadowcourt holds the sources of the guest SDKs, which `shadowcourt plugin new` copies into the folders that it makes.
 //
-// Programs that try cases import package host; modules in Go import the
-// packages of abi/guest.
+// Programs that try cases import package host; modules in Go import the packages of abi/guest.
 package shadowcourt
 
 import "embed"

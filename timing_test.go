@@ -12,10 +12,9 @@ import (
 	"testing"
 )
 
-// realTime are the test files that look at the machine's clock, or limit
-// something by it, and the room that they leave: at least ten times what is
-// usual. A test that only waits for something, without a limit, needs no entry.
-// Everything else uses a clock of its own; see wasmtest.Ticking.
+// realTime are the test files that look at the machine's clock, or limit something by it, and the room that they leave: at least ten times
+// what is usual. A test that only waits for something, without a limit, needs no entry. Everything else uses a clock of its own; see
+// wasmtest.Ticking.
 var realTime = map[string]string{
 	"cmd/shadowcourt/signal_unix_test.go":                 "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
 	"host/accept_edges_test.go":                           "HD10: a trial ends within its TTL of 2 s and a second; it gets 30 s, the clock of its calls a minute",
@@ -52,8 +51,7 @@ var clockCalls = map[string][]string{
 // limitFields are limits that the machine's clock ends, of less than a minute.
 var limitFields = []string{"WallClock", "Timeout", "CompileTime", "TTL", "BusyTimeout"}
 
-// TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom finds the tests that could
-// fail on a slow machine.
+// TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom finds the tests that could fail on a slow machine.
 func TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom(t *testing.T) {
 	t.Parallel()
 	found := map[string][]string{}
@@ -86,8 +84,7 @@ func TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom(t *testing.T) {
 	}
 }
 
-// clockUses names what a test file does with the machine's clock, outside of
-// its benchmarks.
+// clockUses names what a test file does with the machine's clock, outside of its benchmarks.
 func clockUses(t *testing.T, path string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

@@ -49,8 +49,7 @@ func (v *Artifact) Family() Family {
 	return ""
 }
 
-// Failure is how a module says that it cannot answer. It ends the trial as a
-// mistrial that carries Code and Message.
+// Failure is how a module says that it cannot answer. It ends the trial as a mistrial that carries Code and Message.
 type Failure struct {
 	Code    string `abi:"code,nonempty"`
 	Message string `abi:"message"`

@@ -41,9 +41,8 @@ func (r *CriterionResult) Counted() int {
 	return r.NumericScore
 }
 
-// AuditReport is the last artifact of an audit, with one result for each
-// criterion. GlobalScore is derived from the results: their weighted mean,
-// rounded half up to one decimal, 0.0 when there are none.
+// AuditReport is the last artifact of an audit, with one result for each criterion. GlobalScore is derived from the results: their weighted
+// mean, rounded half up to one decimal, 0.0 when there are none.
 type AuditReport struct {
 	Results     []CriterionResult `abi:"results"`
 	Summary     string            `abi:"summary"`

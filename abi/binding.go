@@ -11,8 +11,7 @@ const (
 // ManifestSection is the name of the custom section that holds the Manifest.
 const ManifestSection = "shadowcourt.manifest"
 
-// The exports of the direct binding. A call function takes (pointer, length)
-// of the request and gives pointer<<32 | length of the response.
+// The exports of the direct binding. A call function takes (pointer, length) of the request and gives pointer<<32 | length of the response.
 const (
 	ExportMemory     = "memory"
 	ExportAlloc      = "shadowcourt_alloc"
@@ -28,9 +27,8 @@ const (
 // CapabilityModule is the import module of granted host functions.
 const CapabilityModule = "shadowcourt"
 
-// The import modules of the Extism binding. A module that imports from one of
-// them is bound through Extism: its call functions take nothing and give 0.
-// Capabilities are functions of ExtismUser there.
+// The import modules of the Extism binding. A module that imports from one of them is bound through Extism: its call functions take nothing
+// and give 0. Capabilities are functions of ExtismUser there.
 const (
 	ExtismEnv  = "extism:host/env"
 	ExtismUser = "extism:host/user"

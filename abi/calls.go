@@ -1,7 +1,6 @@
 package abi
 
-// CaseView is the part of a case that a mask lets a persona see. What is
-// hidden is not in the bytes.
+// CaseView is the part of a case that a mask lets a persona see. What is hidden is not in the bytes.
 type CaseView struct {
 	Subject   string       `abi:"subject,opt"`
 	Labels    []string     `abi:"labels"`
@@ -25,8 +24,7 @@ type Exhibit struct {
 	RelevanceConfidence float64 `abi:"relevance_confidence,min=0,max=1"`
 }
 
-// TurnRequest says whose turn it is in a hearing and what was said before in
-// this round. Earlier rounds are in the HearingRecord.
+// TurnRequest says whose turn it is in a hearing and what was said before in this round. Earlier rounds are in the HearingRecord.
 type TurnRequest struct {
 	Round               int              `abi:"round,min=1"`
 	MaxRounds           int              `abi:"max_rounds,min=1"`
@@ -37,8 +35,7 @@ type TurnRequest struct {
 	NewItems            []IndictmentItem `abi:"new_items"`
 }
 
-// Param is one parameter of a node or an edge, from the pipeline's `with`.
-// Exactly one of Number, Text and Flag is there.
+// Param is one parameter of a node or an edge, from the pipeline's `with`. Exactly one of Number, Text and Flag is there.
 type Param struct {
 	Name   string   `abi:"name,nonempty"`
 	Number *float64 `abi:"number"`
@@ -46,8 +43,7 @@ type Param struct {
 	Flag   *bool    `abi:"flag"`
 }
 
-// NodeRequest asks a persona for the artifact of a node. What Family needs is
-// there, the rest is absent: see the table in SPEC.md.
+// NodeRequest asks a persona for the artifact of a node. What Family needs is there, the rest is absent: see the table in SPEC.md.
 type NodeRequest struct {
 	// Node is the node's name in the pipeline: a label, nothing to decide by.
 	Node    string   `abi:"node,nonempty"`
@@ -80,8 +76,7 @@ type NodeRequest struct {
 	Prepared *Prepared `abi:"prepared"`
 }
 
-// LightFile is what the Light path has gathered so far. Of each artifact it
-// holds the latest.
+// LightFile is what the Light path has gathered so far. Of each artifact it holds the latest.
 type LightFile struct {
 	Recall      *RecallResult        `abi:"recall"`
 	Triage      *TriageResult        `abi:"triage"`
@@ -112,8 +107,7 @@ type ContestItem struct {
 	Exhibit       Exhibit        `abi:"exhibit"`
 }
 
-// ContestRequest asks a persona to contest items whose element its own
-// challenges. Only these items are in the request.
+// ContestRequest asks a persona to contest items whose element its own challenges. Only these items are in the request.
 type ContestRequest struct {
 	Persona           Persona       `abi:"persona"`
 	ChargedDefectType string        `abi:"charged_defect_type,nonempty"`

@@ -22,21 +22,18 @@ type PriorCase struct {
 	Absent int `abi:"absent,min=0"`
 }
 
-// RecallQuery asks the casebook for cases that have the fingerprint of this
-// one, or nearly.
+// RecallQuery asks the casebook for cases that have the fingerprint of this one, or nearly.
 type RecallQuery struct {
 	Limit int `abi:"limit,min=1,max=100"`
 }
 
-// CorrelateQuery searches the casebook by text. Words count, nothing in the
-// text is syntax.
+// CorrelateQuery searches the casebook by text. Words count, nothing in the text is syntax.
 type CorrelateQuery struct {
 	Text  string `abi:"text"`
 	Limit int    `abi:"limit,min=1,max=100"`
 }
 
-// PriorCases answers a RecallQuery or a CorrelateQuery, the most similar
-// first. Without a casebook it is empty.
+// PriorCases answers a RecallQuery or a CorrelateQuery, the most similar first. Without a casebook it is empty.
 type PriorCases struct {
 	Cases []PriorCase `abi:"cases"`
 }
@@ -52,8 +49,7 @@ const (
 	SourceOther   SourceKind = "other"
 )
 
-// SourceQuery asks which files of the source a text names, as a log does in
-// its frames.
+// SourceQuery asks which files of the source a text names, as a log does in its frames.
 type SourceQuery struct {
 	Text  string `abi:"text"`
 	Limit int    `abi:"limit,min=1,max=100"`
@@ -156,8 +152,7 @@ type SourceIntent struct {
 	Names []string `abi:"names"`
 }
 
-// SourceAnswer answers a SourceQuery. Without a source Known is false and the
-// rest empty.
+// SourceAnswer answers a SourceQuery. Without a source Known is false and the rest empty.
 type SourceAnswer struct {
 	Known  bool          `abi:"known"`
 	Frames []SourceFrame `abi:"frames"`

@@ -1,7 +1,6 @@
 package abi
 
-// Evidence is one item of evidence, from Light, from an outside witness or
-// from the hearing.
+// Evidence is one item of evidence, from Light, from an outside witness or from the hearing.
 type Evidence struct {
 	SourceRef           string  `abi:"source_ref,nonempty"`
 	Content             string  `abi:"content"`
@@ -36,8 +35,7 @@ type Case struct {
 	Documents []Document   `abi:"documents"`
 }
 
-// Persona is an identity of the court. It comes from the pipeline, never from
-// the module that plays it.
+// Persona is an identity of the court. It comes from the pipeline, never from the module that plays it.
 type Persona struct {
 	Name      string  `abi:"name,nonempty"`
 	Colour    string  `abi:"colour,opt"`

@@ -32,10 +32,9 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 	}
 }
 
-// CheckDiscovery checks a Discovery against the documents: each finding names
-// a document and quotes it word for word, and supports a label of the case.
-// contains reports whether the named document is there and has the quote.
-// sources are those that a finding may name: see [ModelSources].
+// CheckDiscovery checks a Discovery against the documents: each finding names a document and quotes it word for word, and supports a label
+// of the case. contains reports whether the named document is there and has the quote. sources are those that a finding may name: see
+// [ModelSources].
 func CheckDiscovery(v *Discovery, labels, sources []string, contains func(document, quote string) (known, stands bool), c *Collector) {
 	for i := range v.Findings {
 		f := &v.Findings[i]
@@ -66,10 +65,8 @@ func ModelSources(completions []CompletionResult) []string {
 // ModelSource begins the names of sources that are language models.
 const ModelSource = "model:"
 
-// CheckChallenges checks challenges against the Indictment: each points at one
-// of its items, and By is empty, the speaker's own name, or a repetition of a
-// challenge of the contest. allowed, when not nil, lists the only indexes that
-// may be challenged.
+// CheckChallenges checks challenges against the Indictment: each points at one of its items, and By is empty, the speaker's own name, or a
+// repetition of a challenge of the contest. allowed, when not nil, lists the only indexes that may be challenged.
 func CheckChallenges(field string, v []Challenge, items int, allowed []int, speaker string, contested []Challenge, c *Collector) {
 	may := make(map[int]bool, len(allowed))
 	for _, index := range allowed {
@@ -114,9 +111,8 @@ func checkAlternative(v *AlternativeHypothesis, indictment *Indictment, labels [
 	}
 }
 
-// CheckTurn checks a turn of the hearing against the case: challenges point
-// into the Indictment, and a new item is an item of the case or quotes word for word the
-// document that its source_ref names. stands reports whether an item does.
+// CheckTurn checks a turn of the hearing against the case: challenges point into the Indictment, and a new item is an item of the case or
+// quotes word for word the document that its source_ref names. stands reports whether an item does.
 func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, contested []Challenge, stands func(*IndictmentItem) bool, c *Collector) {
 	CheckChallenges("new_challenges", v.NewChallenges, items, nil, speaker, contested, c)
 	for i := range v.NewItems {
@@ -128,8 +124,7 @@ func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, conte
 	}
 }
 
-// CheckVerdict checks a Verdict against the charge, the labels and the
-// Indictment: affirm keeps the charge, amend names another label.
+// CheckVerdict checks a Verdict against the charge, the labels and the Indictment: affirm keeps the charge, amend names another label.
 func CheckVerdict(v *Verdict, indictment *Indictment, labels []string, c *Collector) {
 	charge := indictment.ChargedDefectType
 	final := v.FinalClassification
@@ -182,8 +177,7 @@ func CheckRemandAnswer(v *RemandAnswer, feedback *RemandFeedback, c *Collector) 
 	checkAccounts(v.Challenged, feedback.Challenged, c)
 }
 
-// checkAccounts checks the replies against the challenged items, of which two
-// may be about the same index: one reply accounts for both.
+// checkAccounts checks the replies against the challenged items, of which two may be about the same index: one reply accounts for both.
 func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Collector) {
 	times := make(map[int]int, len(challenged))
 	for i := range challenged {
@@ -299,8 +293,7 @@ func CheckExperiment(v *Experiment, offers []ExperimentOffer, c *Collector) {
 	c.Add(CodeNotOffered, v.String()+" is not among the offers", Field("experiment"))
 }
 
-// CheckCompletion checks that a completion asks one of the models of the request, within what it may answer. Paths begin at the
-// response.
+// CheckCompletion checks that a completion asks one of the models of the request, within what it may answer. Paths begin at the response.
 func CheckCompletion(v *Completion, models []ModelOffer, c *Collector) {
 	i := slices.IndexFunc(models, func(m ModelOffer) bool { return m.Model == v.Model })
 	switch {

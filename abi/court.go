@@ -1,7 +1,6 @@
 package abi
 
-// IndictmentItem is one item of evidence as the prosecution weighs it.
-// SourceRef, Content, Supports and Element repeat an item of the case
+// IndictmentItem is one item of evidence as the prosecution weighs it. SourceRef, Content, Supports and Element repeat an item of the case
 // unchanged; Weight in [0, 1] is the prosecution's own.
 type IndictmentItem struct {
 	SourceRef string `abi:"source_ref,nonempty"`
@@ -17,13 +16,11 @@ type Indictment struct {
 	ChargedDefectType    string           `abi:"charged_defect_type,nonempty"`
 	ProsecutionNarrative string           `abi:"prosecution_narrative"`
 	Evidence             []IndictmentItem `abi:"evidence,max=4096"`
-	// Confidence is the prosecution's own estimate that the charge is right,
-	// from the evidence and not a repetition of Light's.
+	// Confidence is the prosecution's own estimate that the charge is right, from the evidence and not a repetition of Light's.
 	Confidence float64 `abi:"confidence,min=0,max=1"`
 }
 
-// Finding is something that discovery read in a document. Quote stands word
-// for word in the document of that name.
+// Finding is something that discovery read in a document. Quote stands word for word in the document of that name.
 type Finding struct {
 	Document    string  `abi:"document,nonempty"`
 	Observation string  `abi:"observation"`
@@ -35,8 +32,7 @@ type Finding struct {
 	Source string `abi:"source,opt"`
 }
 
-// Discovery (D1) is what the raw documents say, read without any conclusion
-// of Light or of the prosecution.
+// Discovery (D1) is what the raw documents say, read without any conclusion of Light or of the prosecution.
 type Discovery struct {
 	Findings []Finding `abi:"findings,max=256"`
 	// Missing names what was looked for and is not there.
@@ -86,8 +82,7 @@ type RoundSpeakers struct {
 	Bench       string `abi:"bench,nonempty"`
 }
 
-// HearingRound is one round: the prosecution argues, the defense rebuts, the
-// bench notes.
+// HearingRound is one round: the prosecution argues, the defense rebuts, the bench notes.
 type HearingRound struct {
 	Round               int              `abi:"round,min=1"`
 	ProsecutionArgument string           `abi:"prosecution_argument"`
@@ -147,11 +142,9 @@ type RemandAnswer struct {
 // Verdict (D4) decides the case.
 type Verdict struct {
 	Decision Decision `abi:"decision"`
-	// FinalClassification is the charge for affirm, another label of the case
-	// for amend, and absent otherwise.
+	// FinalClassification is the charge for affirm, another label of the case for amend, and absent otherwise.
 	FinalClassification string `abi:"final_classification,opt"`
-	// Confidence: of affirm and amend, the probability that the classification
-	// is right; of the others, that of the nearest label.
+	// Confidence: of affirm and amend, the probability that the classification is right; of the others, that of the nearest label.
 	Confidence float64 `abi:"confidence,min=0,max=1"`
 	Reasoning  string  `abi:"reasoning"`
 	// RemandFeedback comes with remand and only with remand.

@@ -1,12 +1,10 @@
 package abi
 
-// Element is the Wuxing-like element of a persona, a zone, a node or an item
-// of evidence. It decides who contests an item: see the destructive cycle in
-// SPEC.md.
+// Element is the Wuxing-like element of a persona, a zone, a node or an item of evidence. It decides who contests an item: see the
+// destructive cycle in SPEC.md.
 type Element string
 
-// The elements. Lightning belongs to the arbiter alone: no item carries it
-// in the shipped pipelines, but the contract allows it.
+// The elements. Lightning belongs to the arbiter alone: no item carries it in the shipped pipelines, but the contract allows it.
 const (
 	Fire      Element = "fire"
 	Water     Element = "water"
@@ -40,8 +38,7 @@ const (
 	FamilySynthesize Family = "synthesize"
 )
 
-// Severity says how much of an item's weight a challenge takes: fatal all of
-// it; how much the others take is each persona's own.
+// Severity says how much of an item's weight a challenge takes: fatal all of it; how much the others take is each persona's own.
 type Severity string
 
 // The severities, the strongest first.
@@ -73,9 +70,8 @@ const (
 	Bench       Side = "bench"
 )
 
-// QuoteStatus is what the host found when it looked an item's content up in
-// the documents of the case. It is a fact, computed once a trial, and no
-// module can influence it.
+// QuoteStatus is what the host found when it looked an item's content up in the documents of the case. It is a fact, computed once a trial,
+// and no module can influence it.
 type QuoteStatus string
 
 // The quote statuses.
@@ -150,8 +146,7 @@ const (
 	CallJudge   Call = "judge"
 )
 
-// Capability is what a module may ask of the host. All are denied
-// unless the pipeline grants them.
+// Capability is what a module may ask of the host. All are denied unless the pipeline grants them.
 type Capability string
 
 // The capabilities.

@@ -1,7 +1,6 @@
 package abi
 
-// Manifest stands in the module's custom section `shadowcourt.manifest`, as
-// canonical msgpack, and can be read without running the module.
+// Manifest stands in the module's custom section `shadowcourt.manifest`, as canonical msgpack, and can be read without running the module.
 type Manifest struct {
 	Name string `abi:"name,nonempty"`
 	// Version of the module, as its author counts.
@@ -24,8 +23,7 @@ type Manifest struct {
 	Licence string        `abi:"licence,opt"`
 }
 
-// LimitRequest asks for other limits than the defaults; the host may reject.
-// A field of 0 asks for the default.
+// LimitRequest asks for other limits than the defaults; the host may reject. A field of 0 asks for the default.
 type LimitRequest struct {
 	MemoryBytes int `abi:"memory_bytes,min=0"`
 	OutputBytes int `abi:"output_bytes,min=0"`

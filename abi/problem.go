@@ -31,8 +31,7 @@ const (
 	CodeTooLarge      Code = "too_large"
 )
 
-// The codes of rules across fields (Rules methods) and across artifacts
-// (Check functions).
+// The codes of rules across fields (Rules methods) and across artifacts (Check functions).
 const (
 	CodeExactlyOne        Code = "exactly_one"
 	CodeDuplicateLabel    Code = "duplicate_label"
@@ -59,8 +58,7 @@ const (
 	CodeVersion           Code = "version"
 )
 
-// PathElement is one step into a message: a field, a key of a map or an
-// index of a list.
+// PathElement is one step into a message: a field, a key of a map or an index of a list.
 type PathElement struct {
 	kind  uint8
 	name  string
@@ -155,9 +153,8 @@ func (e *ValidationError) Error() string {
 	return string(b)
 }
 
-// Collector gathers problems. The zero value is ready. Paths are built only
-// when there is a problem: who finds one adds it with its own relative path,
-// and the caller prepends a step with Nest when it unwinds.
+// Collector gathers problems. The zero value is ready. Paths are built only when there is a problem: who finds one adds it with its own
+// relative path, and the caller prepends a step with Nest when it unwinds.
 type Collector struct {
 	problems []Problem // paths reversed until Err
 	omitted  int
@@ -169,8 +166,7 @@ func (c *Collector) Add(code Code, detail string, path ...PathElement) {
 	c.add(code, detail, false, path)
 }
 
-// Reject records a problem that leaves no usable value at the path: Sound
-// and Whole tell the rules so.
+// Reject records a problem that leaves no usable value at the path: Sound and Whole tell the rules so.
 func (c *Collector) Reject(code Code, detail string, path ...PathElement) {
 	c.add(code, detail, true, path)
 }
@@ -187,17 +183,15 @@ func (c *Collector) add(code Code, detail string, rejected bool, path []PathElem
 	c.problems = append(c.problems, Problem{Path: reversed, Code: code, Detail: detail, rejected: rejected})
 }
 
-// Since says that the value whose rules come next has the problems since mark,
-// and whether the rules can be checked: beyond MaxProblems nobody knows which
-// of its parts were rejected.
+// Since says that the value whose rules come next has the problems since mark, and whether the rules can be checked: beyond MaxProblems
+// nobody knows which of its parts were rejected.
 func (c *Collector) Since(mark int) bool {
 	c.since = mark
 	return len(c.problems) < MaxProblems
 }
 
-// Sound says whether the value at a path, relative to the value whose rules are
-// checked, is there as it was sent: neither it nor a value around it was
-// rejected. A field that may be absent is sound when it is absent.
+// Sound says whether the value at a path, relative to the value whose rules are checked, is there as it was sent: neither it nor a value
+// around it was rejected. A field that may be absent is sound when it is absent.
 func (c *Collector) Sound(path ...PathElement) bool { return !c.rejected(path, false) }
 
 // Whole says whether the value at a path is sound with all that it holds.
@@ -242,8 +236,7 @@ func (c *Collector) Empty() bool { return len(c.problems) == 0 }
 // Reset forgets all problems.
 func (c *Collector) Reset() { *c = Collector{} }
 
-// Err gives nil, or a *ValidationError with all problems. The collector must
-// not be used afterwards but for Reset.
+// Err gives nil, or a *ValidationError with all problems. The collector must not be used afterwards but for Reset.
 func (c *Collector) Err() error {
 	if len(c.problems) == 0 {
 		return nil

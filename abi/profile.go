@@ -14,8 +14,7 @@ type ElementLikelihood struct {
 	Given []LabelWeight `abi:"given"`
 }
 
-// SourceStatement is the likelihood of one statement of a source under each
-// true label.
+// SourceStatement is the likelihood of one statement of a source under each true label.
 type SourceStatement struct {
 	// Says is the label that the source names; empty when it names none.
 	Says string `abi:"says,opt"`
@@ -25,9 +24,8 @@ type SourceStatement struct {
 	Elements []ElementLikelihood `abi:"elements,opt"`
 }
 
-// SourceReliability describes how reliable one source of evidence is. Each
-// statement of a source counts once, however often it is repeated: by the highest
-// confidence that is stated with it.
+// SourceReliability describes how reliable one source of evidence is. Each statement of a source counts once, however often it is repeated:
+// by the highest confidence that is stated with it.
 type SourceReliability struct {
 	// Source is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
 	Source string `abi:"source,nonempty"`
@@ -37,8 +35,7 @@ type SourceReliability struct {
 	Share float64 `abi:"share,min=0,max=2"`
 	// Stated maps the confidence that the source states to nats for the label that it names.
 	Stated *LogitMap `abi:"stated"`
-	// Cap limits how far all items of the source together may move the
-	// log-odds between two labels, in nats.
+	// Cap limits how far all items of the source together may move the log-odds between two labels, in nats.
 	Cap float64 `abi:"cap,min=0,max=20"`
 }
 
@@ -51,17 +48,15 @@ type Signal struct {
 	Weights []LabelWeight `abi:"weights"`
 }
 
-// SignalPassage limits how far the different signals in so many bytes of a text
-// may move the log-odds between two labels, in nats. The signals of a passage that
-// exceeds it count nothing, nor do those that no word separates from it, nor those
-// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
+// SignalPassage limits how far the different signals in so many bytes of a text may move the log-odds between two labels, in nats. The
+// signals of a passage that exceeds it count nothing, nor do those that no word separates from it, nor those within half as many bytes of
+// it. One signal, with those that overlap it, exceeds nothing.
 type SignalPassage struct {
 	Bytes int     `abi:"bytes,min=1,max=65536"`
 	Nats  float64 `abi:"nats,min=0,max=1000"`
 }
 
-// LogitMap gives nats for a stated confidence: Offset + Slope*logit(stated),
-// the confidence taken within [0.001, 0.999].
+// LogitMap gives nats for a stated confidence: Offset + Slope*logit(stated), the confidence taken within [0.001, 0.999].
 type LogitMap struct {
 	Offset float64 `abi:"offset,min=-20,max=20"`
 	Slope  float64 `abi:"slope,min=0,max=20"`
@@ -122,9 +117,8 @@ type OutcomeRate struct {
 	Above string `abi:"above,opt"`
 }
 
-// Profile describes a domain. It is fitted from labelled cases or hand-tuned,
-// and the host passes it to the personas. A field that is absent or empty has
-// no effect.
+// Profile describes a domain. It is fitted from labelled cases or hand-tuned, and the host passes it to the personas. A field that is
+// absent or empty has no effect.
 type Profile struct {
 	Name string `abi:"name,nonempty"`
 	// BaseRates are P(label) before any evidence.
@@ -133,8 +127,7 @@ type Profile struct {
 	// Seen are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
 	// measured, all others together count little.
 	Seen []string `abi:"seen,opt"`
-	// Signals are searched in the documents, in the subject, and in the
-	// contents of items that name no label.
+	// Signals are searched in the documents, in the subject, and in the contents of items that name no label.
 	Signals []Signal `abi:"signals"`
 	// SignalCap limits how far all signals together may move the log-odds, in nats.
 	SignalCap float64 `abi:"signal_cap,min=0,max=20"`
@@ -142,9 +135,8 @@ type Profile struct {
 	SignalPassage *SignalPassage `abi:"signal_passage"`
 	// Light describes the reliability of Light inside the court; its Source is "light".
 	Light *SourceReliability `abi:"light"`
-	// Temperature divides the log-odds that base rates, Light, items and texts
-	// give together, so that the court is less sure of the same answer. Absent it is 1.
-	// What experiments show is not divided.
+	// Temperature divides the log-odds that base rates, Light, items and texts give together, so that the court is less sure of the same
+	// answer. Absent it is 1. What experiments show is not divided.
 	Temperature *float64 `abi:"temperature,min=1,max=10"`
 	// Outcomes says what runs tell. Without it experiments change nothing.
 	Outcomes *OutcomeModel `abi:"outcomes"`

@@ -2,13 +2,11 @@ package abi
 
 import "strconv"
 
-// Rules across the fields of one type. The decoders call Rules after the value
-// was read; paths are relative to it. A part that was rejected has a value that
-// means nothing: before a rule reports, it asks the collector whether the parts
-// that it compares are sound. It reports all the same where other parts are not.
+// Rules across the fields of one type. The decoders call Rules after the value was read; paths are relative to it. A part that was rejected
+// has a value that means nothing: before a rule reports, it asks the collector whether the parts that it compares are sound. It reports all
+// the same where other parts are not.
 
-// Rules checks that labels are not empty and differ, that Light and the items
-// name labels of the case, and that document names differ.
+// Rules checks that labels are not empty and differ, that Light and the items name labels of the case, and that document names differ.
 func (v *Case) Rules(c *Collector) {
 	for i, label := range v.Labels {
 		if label == "" && c.Sound(Field("labels"), Index(i)) {
@@ -34,9 +32,8 @@ func (v *Case) namesLabels(c *Collector) {
 	}
 }
 
-// Rules checks that a verdict does not contradict itself: affirm and amend
-// carry a classification, the others carry none; remand, and only remand,
-// carries feedback.
+// Rules checks that a verdict does not contradict itself: affirm and amend carry a classification, the others carry none; remand, and only
+// remand, carries feedback.
 func (v *Verdict) Rules(c *Collector) {
 	if !c.Sound(Field("decision")) {
 		return
@@ -61,8 +58,7 @@ func (v *Verdict) Rules(c *Collector) {
 	}
 }
 
-// Rules checks that a defense that concedes neither moves to dismiss nor
-// holds an alternative.
+// Rules checks that a defense that concedes neither moves to dismiss nor holds an alternative.
 func (v *DefenseBrief) Rules(c *Collector) {
 	if !v.PleaDeal || !c.Sound(Field("plea_deal")) {
 		return
@@ -153,8 +149,7 @@ func (v *SourceReliability) Rules(c *Collector) {
 // Rules checks that a label has one weight.
 func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
 
-// Rules checks that base rates are probabilities above 0, and that labels,
-// sources and phrases are named once, phrases in any case.
+// Rules checks that base rates are probabilities above 0, and that labels, sources and phrases are named once, phrases in any case.
 func (v *Profile) Rules(c *Collector) {
 	probabilities(c, v.BaseRates, "base_rates")
 	differ(c, "sources", "source", len(v.Sources), func(i int) string { return v.Sources[i].Source }, CodeDuplicateName, "this source")
@@ -165,9 +160,8 @@ func (v *Profile) Rules(c *Collector) {
 	differ(c, "signals", "phrase", len(phrases), func(i int) string { return phrases[i] }, CodeDuplicateName, "this phrase")
 }
 
-// Rules checks that a criterion has one result, and that the global score can
-// be a mean of the results. Which of them it is depends on the weights, which
-// are the rubric's: see SPEC.md §9.3.
+// Rules checks that a criterion has one result, and that the global score can be a mean of the results. Which of them it is depends on the
+// weights, which are the rubric's: see SPEC.md §9.3.
 func (v *AuditReport) Rules(c *Collector) {
 	differ(c, "results", "criterion_id", len(v.Results), func(i int) string { return v.Results[i].CriterionID }, CodeDuplicateID, "a result of this criterion")
 	if !c.Sound(Field("results")) || !c.Sound(Field("global_score")) {

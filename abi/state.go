@@ -1,8 +1,7 @@
 package abi
 
-// Position places an entry of an append channel: Sequence counts within one
-// visit of a node, Pass counts the visits. A retry gives the same position
-// and so doubles nothing.
+// Position places an entry of an append channel: Sequence counts within one visit of a node, Pass counts the visits. A retry gives the same
+// position and so doubles nothing.
 type Position struct {
 	Node     string `abi:"node,nonempty"`
 	Pass     int    `abi:"pass,min=0"`

@@ -112,8 +112,7 @@ func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 	c := tour(t)["tour-plea"].Case
 	list := editions(t)
 	settle(t, h, c, list)
-	// A swap is due after so many trials, and the trials go on until all are done,
-	// so that trials are under way whenever the modules change.
+	// A swap is due after so many trials, and the trials go on until all are done, so that trials are under way whenever the modules change.
 	interval := trials / (swaps + 1)
 	due := make(chan struct{}, swaps)
 	var begun atomic.Int64

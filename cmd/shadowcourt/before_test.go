@@ -297,8 +297,7 @@ func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
 	}
 }
 
-// TestWithoutModulesOneSentence builds the command as a fresh clone has it,
-// with no modules to embed.
+// TestWithoutModulesOneSentence builds the command as a fresh clone has it, with no modules to embed.
 func TestWithoutModulesOneSentence(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/bundle")

@@ -139,8 +139,7 @@ func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 	})
 }
 
-// Disks are full at random offsets of a file. The error names the file and what is kept, and the run that goes on gives the
-// same bytes.
+// Disks are full at random offsets of a file. The error names the file and what is kept, and the run that goes on gives the same bytes.
 func TestAccept_FX2_FullAtAnyOffset(t *testing.T) {
 	t.Parallel()
 	attackAll(t, func(t *testing.T, a *crashing) {
@@ -421,8 +420,7 @@ func twoModulesSwapped(dir string) error {
 	return err
 }
 
-// modulesAreWhole checks that each module is the earlier or the new one, and that readers reject a mix of a swap that was
-// interrupted.
+// modulesAreWhole checks that each module is the earlier or the new one, and that readers reject a mix of a swap that was interrupted.
 func modulesAreWhole(t *testing.T, dir string) {
 	t.Helper()
 	var now [2]bool // which are new
@@ -552,9 +550,8 @@ func newKilling(t *testing.T, flags ...string) *killing {
 
 func (k *killing) path(name string) string { return filepath.Join(k.dir, name) }
 
-// runInto starts a run, notes the results that it gives, and kills it that
-// long after the first one; never if that is negative. It says whether the run
-// came to its end before.
+// runInto starts a run, notes the results that it gives, and kills it that long after the first one; never if that is negative. It says
+// whether the run came to its end before.
 func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, name string, kill time.Duration) bool {
 	t.Helper()
 	args := slices.Concat([]string{"try", k.docket, "--record", name, "--key", k.path("key"), "--resume", "--format", "jsonl"}, k.flags)

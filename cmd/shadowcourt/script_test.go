@@ -298,8 +298,7 @@ const (
 	secretPattern = "s3cret|abcdef"
 )
 
-// hostile writes a docket in which every text attacks its reader, or with an
-// argument a docket with a fault that quotes one, or a pipeline.
+// hostile writes a docket in which every text attacks its reader, or with an argument a docket with a fault that quotes one, or a pipeline.
 func hostile() {
 	quoted, err := json.Marshal(attack)
 	if err != nil {
@@ -359,8 +358,7 @@ func surer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unsurer says whether no verdict of the second file is surer than that of the
-// first, in which every case got one.
+// unsurer says whether no verdict of the second file is surer than that of the first, in which every case got one.
 func unsurer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: unsurer FIRST LATER")

@@ -49,10 +49,8 @@ func load(path string, open func(path string) (fs.File, error)) (*Rubric, error)
 	return Parse(path, data)
 }
 
-// Parse turns a rubric file into a checked Rubric with all defaults filled in.
-// file is the name for messages. The error, if any, is a pipeline.Errors with
-// every fault of the file, by line and column, at most pipeline.MaxErrors.
-// YAML aliases are rejected.
+// Parse turns a rubric file into a checked Rubric with all defaults filled in. file is the name for messages. The error, if any, is a
+// pipeline.Errors with every fault of the file, by line and column, at most pipeline.MaxErrors. YAML aliases are rejected.
 func Parse(file string, data []byte) (*Rubric, error) {
 	reader := &strictyaml.Reader{File: file}
 	r := &Rubric{file: file}
@@ -93,14 +91,12 @@ func (c *Criterion) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path stri
 //go:embed rubric.schema.json
 var schema string
 
-// Schema is the JSON Schema (draft 2020-12) of a rubric's file, for editors. What
-// it rejects [Parse] rejects, too; names that must be defined elsewhere in the
-// file, and each judge's need of a criterion, are for Parse alone.
+// Schema is the JSON Schema (draft 2020-12) of a rubric's file, for editors. What it rejects [Parse] rejects, too; names that must be
+// defined elsewhere in the file, and each judge's need of a criterion, are for Parse alone.
 func Schema() []byte { return []byte(schema) }
 
-// Marshal writes a rubric as a file that [Parse] reads to the same rubric,
-// comments excepted, with all defaults written out. Equal rubrics give equal
-// bytes.
+// Marshal writes a rubric as a file that [Parse] reads to the same rubric, comments excepted, with all defaults written out. Equal rubrics
+// give equal bytes.
 func Marshal(r *Rubric) ([]byte, error) { return strictyaml.Marshal(r) }
 
 // WriteYAML gives the weight.

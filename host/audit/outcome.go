@@ -17,9 +17,8 @@ type Subject struct {
 	Documents []abi.Document
 }
 
-// Outcome is all that is known of an opinion after it was audited. It is the
-// same for the same opinion, rubric and modules, however their calls were
-// ordered.
+// Outcome is all that is known of an opinion after it was audited. It is the same for the same opinion, rubric and modules, however their
+// calls were ordered.
 type Outcome struct {
 	// Rubric is its name.
 	Rubric            string
@@ -47,8 +46,7 @@ type Cut struct {
 	Bytes, Kept int
 }
 
-// Conclude derives the report from the findings. The error is a
-// *abi.ValidationError: it would be a fault of this package.
+// Conclude derives the report from the findings. The error is a *abi.ValidationError: it would be a fault of this package.
 func Conclude(r *Rubric, findings []Finding, errs []abi.NodeError) (abi.AuditReport, error) {
 	report := abi.AuditReport{Results: make([]abi.CriterionResult, len(findings))}
 	for i := range findings {
@@ -112,9 +110,8 @@ func counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Facts are what the host knows of the evidence that judges may cite: what is
-// there, and what stands in the documents. The zero value knows nothing; it is
-// filled by one goroutine and read by any number.
+// Facts are what the host knows of the evidence that judges may cite: what is there, and what stands in the documents. The zero value knows
+// nothing; it is filled by one goroutine and read by any number.
 type Facts struct {
 	refs map[string]fact
 }
@@ -125,8 +122,7 @@ type fact struct {
 	document string // that claims it, for one that is absent
 }
 
-// Add says of an item what was found when its content was looked up in the
-// documents; document is the one that the item names.
+// Add says of an item what was found when its content was looked up in the documents; document is the one that the item names.
 func (f *Facts) Add(sourceRef string, status abi.QuoteStatus, document string) {
 	if f.refs == nil {
 		f.refs = make(map[string]fact)
@@ -139,8 +135,7 @@ func (f *Facts) Add(sourceRef string, status abi.QuoteStatus, document string) {
 	f.refs[sourceRef] = known
 }
 
-// missing says why an item can't be cited; empty if it can. An item that does
-// not stand can be accused of a violation, and not relied on.
+// missing says why an item can't be cited; empty if it can. An item that does not stand can be accused of a violation, and not relied on.
 func (f *Facts) missing(sourceRef string, accused bool) string {
 	switch known, there := f.refs[sourceRef]; {
 	case !there:
@@ -152,8 +147,7 @@ func (f *Facts) missing(sourceRef string, accused bool) string {
 	}
 }
 
-// overrules says why an opinion does not count; empty if it does. A violation is
-// one that stands: whoever alleges it has to say of what.
+// overrules says why an opinion does not count; empty if it does. A violation is one that stands: whoever alleges it has to say of what.
 func (f *Facts) overrules(o *abi.CriterionOpinion) string {
 	cited := slices.Sorted(slices.Values(o.CitedEvidence))
 	for _, ref := range slices.Compact(cited) {

@@ -17,8 +17,7 @@ type Rubric struct {
 	Weights []CategoryWeight `yaml:"weights" table:"duplicate_key"`
 	// Judges in file order; at least one, at most MaxJudges.
 	Judges []Judge `yaml:"judges" table:"duplicate_key"`
-	// Criteria in file order, which is the order of reports; at
-	// least one, at most MaxCriteria.
+	// Criteria in file order, which is the order of reports; at least one, at most MaxCriteria.
 	Criteria []Criterion `yaml:"criteria" write:"always"`
 
 	file   string
@@ -37,8 +36,7 @@ type Judge struct {
 	ID string
 	// Module is the module's file name without ".wasm". Default: the ID.
 	Module string `yaml:"module" write:"always"`
-	// Knows says by which name the module knows a criterion that the rubric
-	// calls otherwise. Optional.
+	// Knows says by which name the module knows a criterion that the rubric calls otherwise. Optional.
 	Knows []Alias `yaml:"knows" table:"duplicate_key"`
 	// With are parameters for the module, in file order.
 	With []pipeline.Param `yaml:"with" table:"duplicate_key"`
@@ -93,8 +91,7 @@ func (r *Rubric) Judge(id string) (*Judge, bool) {
 	return &r.Judges[i], true
 }
 
-// ScoredBy gives the criteria that a judge scores, in the order of the rubric;
-// [Rubric.Scored] gives those of all.
+// ScoredBy gives the criteria that a judge scores, in the order of the rubric; [Rubric.Scored] gives those of all.
 func (r *Rubric) ScoredBy(judge string) []*Criterion {
 	var list []*Criterion
 	for i := range r.Criteria {
@@ -105,8 +102,7 @@ func (r *Rubric) ScoredBy(judge string) []*Criterion {
 	return list
 }
 
-// Scored gives the criteria that each judge scores, in the order of the rubric,
-// by the ID of the judge; a fresh map.
+// Scored gives the criteria that each judge scores, in the order of the rubric, by the ID of the judge; a fresh map.
 func (r *Rubric) Scored() map[string][]*Criterion {
 	scored := make(map[string][]*Criterion, len(r.Judges))
 	for i := range r.Criteria {
@@ -146,14 +142,12 @@ func (r *Rubric) Modules() []string {
 // File returns the name under which the rubric was loaded, empty for one made in Go.
 func (r *Rubric) File() string { return r.file }
 
-// Position returns the place of a data path such as `judges["warden"].module`,
-// or of the nearest thing around it.
+// Position returns the place of a data path such as `judges["warden"].module`, or of the nearest thing around it.
 func (r *Rubric) Position(path string) pipeline.Position {
 	return r.places.At(path)
 }
 
-// Complete fills in the defaults. [Parse] does it already; a Rubric made in Go
-// needs it before [Rubric.Validate].
+// Complete fills in the defaults. [Parse] does it already; a Rubric made in Go needs it before [Rubric.Validate].
 func (r *Rubric) Complete() {
 	for i := range r.Judges {
 		if r.Judges[i].Module == "" {

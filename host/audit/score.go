@@ -35,9 +35,8 @@ func (r *Rubric) ScoreWeights() *Weights {
 // category is what all spellings of a category have in common.
 func category(name string) string { return strings.ToLower(name) }
 
-// Category gives the weight of a category: what was configured, else the
-// default: Architecture 1.5, Security 2.0, Performance 1.2, Documentation and
-// all others 1.0.
+// Category gives the weight of a category: what was configured, else the default: Architecture 1.5, Security 2.0, Performance 1.2,
+// Documentation and all others 1.0.
 func (w *Weights) Category(name string) float64 {
 	name = category(name)
 	if v, ok := w.Categories[name]; ok {
@@ -55,8 +54,7 @@ func (w *Weights) Category(name string) float64 {
 	}
 }
 
-// of a result, exactly: weights are decimals, and so a score that lies
-// halfway is rounded as people expect.
+// of a result, exactly: weights are decimals, and so a score that lies halfway is rounded as people expect.
 func (w *Weights) of(r *abi.CriterionResult) *big.Rat {
 	// The product of both weights, not an average of averages: that would make a category of one criterion as heavy as one of
 	// ten, and splitting a criterion would change the meaning of the rubric twice.
@@ -103,9 +101,8 @@ func decimal(f float64) *big.Rat {
 	return r
 }
 
-// GlobalScore is the weighted average of the results, rounded half up to one
-// decimal. A result with a security violation counts at most [SecurityCap]. No
-// results give 0. The order of the results makes no difference.
+// GlobalScore is the weighted average of the results, rounded half up to one decimal. A result with a security violation counts at most
+// [SecurityCap]. No results give 0. The order of the results makes no difference.
 func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
 	sum, total := new(big.Rat), new(big.Rat)
 	for i := range results {
@@ -122,8 +119,7 @@ func GlobalScore(results []abi.CriterionResult, w *Weights) float64 {
 	return float64(whole.Int64()) / 10
 }
 
-// CheckReport rejects a report whose global score is not the derived one, with
-// a *abi.ValidationError.
+// CheckReport rejects a report whose global score is not the derived one, with a *abi.ValidationError.
 func CheckReport(r *abi.AuditReport, w *Weights) error {
 	var c abi.Collector
 	if derived := GlobalScore(r.Results, w); r.GlobalScore != derived {

@@ -8,8 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// DissentSpread is how far the scores of a criterion may lie apart: beyond it
-// they are a dissent.
+// DissentSpread is how far the scores of a criterion may lie apart: beyond it they are a dissent.
 const DissentSpread = 2
 
 // Standing says what became of a judge's opinion.
@@ -38,15 +37,13 @@ type Finding struct {
 	Result abi.CriterionResult
 	// Voices in the order of the rubric.
 	Voices []Voice
-	// Dissent is the summary of what the judges were apart on before they were
-	// asked again; empty where there was none.
+	// Dissent is the summary of what the judges were apart on before they were asked again; empty where there was none.
 	Dissent string
 	// Resolved: after that they were no longer.
 	Resolved bool
 	// Degraded: fewer judges count than the rubric names.
 	Degraded bool
-	// Description is what the rubric asks, and Weighing how much it counts;
-	// [Synthesize] leaves both empty.
+	// Description is what the rubric asks, and Weighing how much it counts; [Synthesize] leaves both empty.
 	Description string
 	Weighing
 }
@@ -84,8 +81,7 @@ func (j *Judgement) Voices(c *Criterion) []Voice {
 	return voices
 }
 
-// Dissent summarises scores that lie further apart than [DissentSpread];
-// empty if they don't. Only opinions that count can dissent.
+// Dissent summarises scores that lie further apart than [DissentSpread]; empty if they don't. Only opinions that count can dissent.
 func Dissent(voices []Voice) string {
 	least, most := 6, 0
 	var list []string
@@ -101,8 +97,7 @@ func Dissent(voices []Voice) string {
 	return strings.Join(list, "; ")
 }
 
-// Synthesize derives the result of a criterion. It is a pure function of what
-// is given: no order of arrival can change it.
+// Synthesize derives the result of a criterion. It is a pure function of what is given: no order of arrival can change it.
 func Synthesize(c *Criterion, j *Judgement) Finding {
 	f := Finding{Voices: j.Voices(c), Dissent: j.Dissent}
 	f.Result = abi.CriterionResult{CriterionID: c.ID, Category: c.Category}
@@ -118,9 +113,8 @@ func Synthesize(c *Criterion, j *Judgement) Finding {
 	return f
 }
 
-// count weighs the opinions that count into the result, and says how many they
-// are. A criterion that nobody could judge is not shown to be met: it gets the
-// lowest score, with no confidence.
+// count weighs the opinions that count into the result, and says how many they are. A criterion that nobody could judge is not shown to be
+// met: it gets the lowest score, with no confidence.
 func count(voices []Voice, r *abi.CriterionResult) (counted int) {
 	for i := range voices {
 		if voices[i].Standing == Counts {

@@ -18,16 +18,14 @@ const (
 	CodeLead             pipeline.Code = "lead"              // a lead judge that does not score the criterion
 )
 
-// Validate checks a completed rubric. The error, if any, is a pipeline.Errors
-// with every fault, in the order of the file.
+// Validate checks a completed rubric. The error, if any, is a pipeline.Errors with every fault, in the order of the file.
 func (r *Rubric) Validate() error {
 	v := validator{Reader: &strictyaml.Reader{File: r.file, Places: r.places}, rubric: r}
 	v.run()
 	return v.Err()
 }
 
-// validator finds faults of meaning. What hangs on a value that was rejected
-// already is not reported again.
+// validator finds faults of meaning. What hangs on a value that was rejected already is not reported again.
 type validator struct {
 	*strictyaml.Reader
 	rubric *Rubric
@@ -165,8 +163,7 @@ func quoted(s string) string { return strconv.Quote(strictyaml.Clip(s)) }
 // WarnUnusedWeight warns of a weight that weighs nothing.
 const WarnUnusedWeight pipeline.Code = "unused_weight"
 
-// Lint finds what a checked Rubric allows but hardly means. The result is in
-// the order of the file, and empty for a clean rubric.
+// Lint finds what a checked Rubric allows but hardly means. The result is in the order of the file, and empty for a clean rubric.
 func Lint(r *Rubric) pipeline.Errors {
 	var warnings pipeline.Errors
 	used := make(map[string]bool, len(r.Criteria))
@@ -190,9 +187,8 @@ func Lint(r *Rubric) pipeline.Errors {
 // topKey finds the keys that tell a rubric from a pipeline in a text that is no YAML.
 var topKey = regexp.MustCompile(`(?m)^["']?(rubric|pipeline)["']?\s*:`)
 
-// IsRubric says whether the text of a file means to be a rubric, however faulty:
-// it has a key `rubric` at the top, and no `pipeline`; or neither, and judges
-// or criteria.
+// IsRubric says whether the text of a file means to be a rubric, however faulty: it has a key `rubric` at the top, and no `pipeline`; or
+// neither, and judges or criteria.
 func IsRubric(data []byte) bool {
 	var doc yaml.Node
 	if len(data) > MaxFileBytes {

@@ -19,10 +19,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Archive is the name of the archive in the folder dist: a zip file without compression, compressed as a whole with
-// Zstandard. The modules share most of their code, so one stream is a third of the size of fourteen. A skippable frame at its
-// beginning holds the heads of the modules in the same form, so that a program that has compiled the modules before need not
-// decompress them.
+// Archive is the name of the archive in the folder dist: a zip file without compression, compressed as a whole with Zstandard. The modules
+// share most of their code, so one stream is a third of the size of fourteen. A skippable frame at its beginning holds the heads of the
+// modules in the same form, so that a program that has compiled the modules before need not decompress them.
 const Archive = "modules.zip.zst"
 
 //go:embed all:dist
@@ -37,8 +36,7 @@ var opened struct {
 	archive weak.Pointer[zip.Reader]
 }
 
-// FS returns a file system with NAME.wasm for every embedded module. The error is ErrNotBuilt when there are none.
-// Safe for concurrent use.
+// FS returns a file system with NAME.wasm for every embedded module. The error is ErrNotBuilt when there are none. Safe for concurrent use.
 func FS() (fs.FS, error) {
 	opened.Lock()
 	defer opened.Unlock()

@@ -27,8 +27,7 @@ type Options struct {
 	BusyTimeout time.Duration
 }
 
-// Book is a casebook that can be written. Its methods may be called concurrently, and several programs may have the same
-// book open.
+// Book is a casebook that can be written. Its methods may be called concurrently, and several programs may have the same book open.
 type Book struct {
 	db   *sql.DB
 	path string

@@ -17,8 +17,7 @@ const (
 	mark = '#'
 )
 
-// normalLines gives the lines of a text without what differs between two runs: see normalLine. Lines that say nothing
-// else are left out.
+// normalLines gives the lines of a text without what differs between two runs: see normalLine. Lines that say nothing else are left out.
 func normalLines(text string) []string {
 	text = strings.ToValidUTF8(clip(text), "\uFFFD")
 	if strings.ContainsAny(text, "\x1b\u009b") {
@@ -249,8 +248,7 @@ var (
 		`|\b\d` + number + `[eE][+-]?\d+\b`)
 )
 
-// replaceFigures puts marks in place of dates, times, durations, sizes, UUIDs and addresses: what a look at single words
-// would not find.
+// replaceFigures puts marks in place of dates, times, durations, sizes, UUIDs and addresses: what a look at single words would not find.
 func replaceFigures(line string) string {
 	if strings.Count(line, "-") >= 4 {
 		line = uuids.ReplaceAllLiteralString(line, string(mark))

@@ -113,8 +113,7 @@ func weigh(found []Case, looks Fingerprint) []Match {
 
 const (
 	maxHits = 50
-	// maxTerms is how many different words of a text are looked up, and maxRare how many of them, the rarest, are
-	// searched for.
+	// maxTerms is how many different words of a text are looked up, and maxRare how many of them, the rarest, are searched for.
 	maxTerms     = 512
 	maxRare      = 32
 	maxTermRunes = 64

@@ -19,13 +19,12 @@ import (
 // MaxOpinionBytes is the longest file that is one opinion.
 const MaxOpinionBytes = 16 << 20
 
-// Opinions reads the opinions of a file in order: JSON, one object a line or one over many lines, with the fields text,
-// case_id, court_name, metadata, evidence and documents, of which only text must be there; a JSON list of such objects;
-// and any other text, which is one opinion whose case is called as the file. JSON is told by how it begins: with a brace,
-// or with a bracket and a brace.
+// Opinions reads the opinions of a file in order: JSON, one object a line or one over many lines, with the fields text, case_id,
+// court_name, metadata, evidence and documents, of which only text must be there; a JSON list of such objects; and any other text, which is
+// one opinion whose case is called as the file. JSON is told by how it begins: with a brace, or with a bracket and a brace.
 //
-// An error that is a *LineError concerns one line (or, with Line 0, the file); the lines after it follow. Any other error
-// comes from in and is the last.
+// An error that is a *LineError concerns one line (or, with Line 0, the file); the lines after it follow. Any other error comes from in and
+// is the last.
 func Opinions(name string, in io.Reader) iter.Seq2[OpinionEntry, error] {
 	return func(yield func(OpinionEntry, error) bool) {
 		data, err := io.ReadAll(io.LimitReader(in, DefaultLineBytes+1))

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// ear listens to what a program writes, all the time: what it writes while
-// nothing is asked is noticed, and never taken for an answer to what is asked
-// next.
+// ear listens to what a program writes, all the time: what it writes while nothing is asked is noticed, and never taken for an answer to
+// what is asked next.
 type ear struct {
 	answer chan heard // of what is asked
 	most   int        // bytes of a line
@@ -36,8 +35,7 @@ var (
 // newEar waits for a first answer already.
 func newEar(most int) *ear { return &ear{answer: make(chan heard, 1), most: most, waiting: true} }
 
-// expect says that the next line is an answer. The error is errUnasked or
-// errEnded, and then there will be none.
+// expect says that the next line is an answer. The error is errUnasked or errEnded, and then there will be none.
 func (e *ear) expect() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

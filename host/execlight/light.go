@@ -41,8 +41,7 @@ type Light struct {
 // ErrClosed: the Light was closed.
 var ErrClosed = errors.New("the programs were ended")
 
-// New makes a Light of a command line, which the system's shell reads. Nothing
-// is started yet. The caller closes it.
+// New makes a Light of a command line, which the system's shell reads. Nothing is started yet. The caller closes it.
 func New(command string, config Config) *Light {
 	if config.Timeout <= 0 {
 		config.Timeout = DefaultTimeout
@@ -53,9 +52,8 @@ func New(command string, config Config) *Light {
 	return &Light{command: command, config: config, all: make(map[*process]struct{})}
 }
 
-// Answer asks a program. It is one that has nothing to do, or a new one; one
-// that ended since its last answer, or wrote more than that, is left for a new
-// one.
+// Answer asks a program. It is one that has nothing to do, or a new one; one that ended since its last answer, or wrote more than that, is
+// left for a new one.
 func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightResponse, error) {
 	line, err := encode(req)
 	if err != nil {
@@ -98,8 +96,7 @@ func (l *Light) ask(ctx context.Context, p *process, line []byte, req *host.Ligh
 	return response, nil
 }
 
-// Unasked is how many programs were ended since they had written more than
-// they were asked for. The answers before that stand.
+// Unasked is how many programs were ended since they had written more than they were asked for. The answers before that stand.
 func (l *Light) Unasked() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

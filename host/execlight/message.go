@@ -12,8 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
-// request is what the program gets. The case has the shape of a docket's line,
-// without light and truth.
+// request is what the program gets. The case has the shape of a docket's line, without light and truth.
 type request struct {
 	Case     caseJSON      `json:"case"`
 	Feedback *feedbackJSON `json:"feedback"`

@@ -23,13 +23,11 @@ type process struct {
 	status error // of its end
 }
 
-// grace is how long a program that gave no more answers may take to end by
-// itself, so that its exit code is known, and how long those that it started
-// may hold its standard error then.
+// grace is how long a program that gave no more answers may take to end by itself, so that its exit code is known, and how long those that
+// it started may hold its standard error then.
 const grace = 500 * time.Millisecond
 
-// start starts a program. Its first line is its first answer, be it asked
-// before or not.
+// start starts a program. Its first line is its first answer, be it asked before or not.
 func start(command string, config Config) (*process, error) {
 	p := &process{cmd: shell(command)}
 	p.cmd.Env = environment(p.cmd.Environ(), config.Without)
@@ -58,8 +56,7 @@ func environment(all, without []string) []string {
 	})
 }
 
-// ask writes a request and gives the answer. When the context ends the program
-// is killed, and nobody waits for those that it left behind.
+// ask writes a request and gives the answer. When the context ends the program is killed, and nobody waits for those that it left behind.
 func (p *process) ask(ctx context.Context, line []byte) (heard, error) {
 	if p.asked {
 		if err := p.ear.expect(); err != nil {
@@ -77,8 +74,7 @@ func (p *process) ask(ctx context.Context, line []byte) (heard, error) {
 	}
 }
 
-// abandon kills the program and closes our ends of its pipes: another program
-// that it started may hold theirs for ever.
+// abandon kills the program and closes our ends of its pipes: another program that it started may hold theirs for ever.
 func (p *process) abandon() {
 	kill(p.cmd)
 	_ = p.in.Close()

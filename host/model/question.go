@@ -30,8 +30,7 @@ type sample struct {
 	failure                   *failure
 }
 
-// samples asks for all answers: for the first alone, and for the others at the same time, unless the first showed that there will be
-// none.
+// samples asks for all answers: for the first alone, and for the others at the same time, unless the first showed that there will be none.
 func (q *question) samples(ctx context.Context) []sample {
 	samples := make([]sample, max(q.completion.Samples, 1))
 	first := q.request(0)

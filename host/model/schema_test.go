@@ -123,8 +123,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 // What is wrong with an answer is said in the same words each time: they are part of the question for a better one, by which cassettes and
-// caches know it.
-// A validation is not begun where it could take minutes, or gigabytes for all that does not conform.
+// caches know it. A validation is not begun where it could take minutes, or gigabytes for all that does not conform.
 func TestAnswersThatAreTooLongToValidate(t *testing.T) {
 	t.Parallel()
 	list := func(keyword string, n int) string {

@@ -41,8 +41,7 @@ type Request struct {
 	RequestBytes  int    `json:"request_bytes"`
 	ResponseBytes int    `json:"response_bytes"`
 	Fuel          uint64 `json:"fuel"`
-	// Answer is "ok", or what is wrong with the response: the module's own
-	// failure, or that it keeps no rule of the contract.
+	// Answer is "ok", or what is wrong with the response: the module's own failure, or that it keeps no rule of the contract.
 	Answer string `json:"answer"`
 	// Error says why the call failed; then there are no figures.
 	Error   string   `json:"error,omitempty"`
@@ -71,11 +70,10 @@ const defaultTime = 200 * time.Millisecond
 // ErrNothingToSend: there is no request, and no manifest to make one from.
 var ErrNothingToSend = errors.New("the module has no manifest that says what it serves, and there is no request to send")
 
-// Run measures the calls of one module side by side: in an instance that is not reset, pristine in each way that works
-// on this machine, without metering and with the runtime's own interruption instead. It takes as long as compiling the
-// module three times, and some seconds for each kind of request. A call that fails has its error in the report. Run's
-// own error lists every fault of a module that is not loaded, or is ErrNothingToSend, a fault of the file with its
-// offset, or of the machine or the context.
+// Run measures the calls of one module side by side: in an instance that is not reset, pristine in each way that works on this machine,
+// without metering and with the runtime's own interruption instead. It takes as long as compiling the module three times, and some seconds
+// for each kind of request. A call that fails has its error in the report. Run's own error lists every fault of a module that is not
+// loaded, or is ErrNothingToSend, a fault of the file with its offset, or of the machine or the context.
 //
 // The module has to be trusted to end: some calls are made without anything that would end them.
 func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {

@@ -130,8 +130,7 @@ type CacheUsage struct {
 	Bytes   int64 // that they take together
 }
 
-// MaxCacheBytes is what compiled modules may take together in a folder, 1 GiB; of
-// more, those are removed that were used longest ago.
+// MaxCacheBytes is what compiled modules may take together in a folder, 1 GiB; of more, those are removed that were used longest ago.
 const MaxCacheBytes = sandbox.DefaultCacheBytes
 
 // MeasureCache tells what a folder for compiled modules holds; nothing when it is not there.

@@ -1,16 +1,15 @@
 // Package moduledir keeps a folder of modules, NAME.wasm each, whose files are replaced as a whole and can be got back.
 //
-// What is replaced is kept in DIR/.history/NAME: one file for each content, DIGEST.wasm, and the file `order` with the
-// digests of what stood in the place before, a line each, the last one being the one before. A rollback puts that one
-// back and takes its line away, so that a second rollback goes back further and never forward again to what was rolled
-// back; that stays in the history and is got by its digest, until [Dir.Prune] removes it.
+// What is replaced is kept in DIR/.history/NAME: one file for each content, DIGEST.wasm, and the file `order` with the digests of what
+// stood in the place before, a line each, the last one being the one before. A rollback puts that one back and takes its line away, so that
+// a second rollback goes back further and never forward again to what was rolled back; that stays in the history and is got by its digest,
+// until [Dir.Prune] removes it.
 //
-// The file `.history/generation` says which change is under way, so that readers of several modules, and those that
-// come after an interrupted change, never take a mix of two sets, see [Generation].
+// The file `.history/generation` says which change is under way, so that readers of several modules, and those that come after an
+// interrupted change, never take a mix of two sets, see [Generation].
 //
-// A file appears under its name only when it is complete and on the disk. When the machine stops at any moment, the
-// folder has the module before or the new one, and the history at most names the one that is in place, which a rollback
-// passes over.
+// A file appears under its name only when it is complete and on the disk. When the machine stops at any moment, the folder has the module
+// before or the new one, and the history at most names the one that is in place, which a rollback passes over.
 package moduledir
 
 import (
@@ -64,8 +63,7 @@ func Open(path string) (*Dir, error) {
 	return &Dir{path}, nil
 }
 
-// Change is what was done to one module. Digests are "sha256:" and 64 hex
-// digits; Before is empty where there was no file.
+// Change is what was done to one module. Digests are "sha256:" and 64 hex digits; Before is empty where there was no file.
 type Change struct{ Name, Before, After string }
 
 // Replace puts modules in their places, by name, and keeps what was there. All are on the disk before the first is put
@@ -452,8 +450,7 @@ func (d *Dir) stage(change Change, module []byte) (step, error) {
 	return step{Change: change, file: file}, err
 }
 
-// Lock keeps other processes from locking the folder until unlock is called,
-// and waits for one that has it. Readers need no lock.
+// Lock keeps other processes from locking the folder until unlock is called, and waits for one that has it. Readers need no lock.
 func (d *Dir) Lock() (unlock func(), err error) {
 	if err := disk.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
 		return nil, err

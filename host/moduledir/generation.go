@@ -15,8 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
-// ErrMixed: a folder has some of the modules that a change put in place, and not the others. The change is under way, or
-// was interrupted.
+// ErrMixed: a folder has some of the modules that a change put in place, and not the others. The change is under way, or was interrupted.
 var ErrMixed = errors.New("a change of modules has not ended")
 
 // Generation tells one state of a folder from the next. Readers of several modules read it before them and again behind:
@@ -70,9 +69,8 @@ func (g Generation) Equal(other Generation) bool {
 	return g.Serial == other.Serial && slices.EqualFunc(g.Pending, other.Pending, maps.Equal)
 }
 
-// Check rejects modules that are a mix of those before and behind a pending change. digest gives that of a module, or nothing
-// for one that is not there or does not matter. A module that is neither was put in place by hand, and is accepted.
-// The error is [ErrMixed].
+// Check rejects modules that are a mix of those before and behind a pending change. digest gives that of a module, or nothing for one that
+// is not there or does not matter. A module that is neither was put in place by hand, and is accepted. The error is [ErrMixed].
 func (g Generation) Check(digest func(name string) string) error {
 	for _, change := range g.Pending {
 		if before, after := sides(change, digest); len(before) > 0 && len(after) > 0 {

@@ -1,13 +1,12 @@
 // Package pipeline is the language in which a court, or any other traversal, is written down.
 //
-// A pipeline is a YAML file: nodes in the order in which they follow each other, edges with conditions, zones that
-// group nodes, the personas that act at the nodes, and the limits of the court. [Parse] turns a file into a checked
-// [Definition] and reports every fault at once, with file, line, column and data path. [Lint] finds what is legal but
-// probably a slip. [NewGraph] indexes a Definition for a traversal. [Marshal] writes a Definition as YAML that means the
-// same. [Mermaid] draws it, with a path if one is given.
+// A pipeline is a YAML file: nodes in the order in which they follow each other, edges with conditions, zones that group nodes, the
+// personas that act at the nodes, and the limits of the court. [Parse] turns a file into a checked [Definition] and reports every fault at
+// once, with file, line, column and data path. [Lint] finds what is legal but probably a slip. [NewGraph] indexes a Definition for a
+// traversal. [Marshal] writes a Definition as YAML that means the same. [Mermaid] draws it, with a path if one is given.
 //
-// What the court does at a node follows from the node's family, never from its name, so that all nodes may be renamed.
-// A file that names no personas gets those of its families (see [Families] and [BuiltinPersonas]).
+// What the court does at a node follows from the node's family, never from its name, so that all nodes may be renamed. A file that names no
+// personas gets those of its families (see [Families] and [BuiltinPersonas]).
 //
 // Values of this package are not changed after they were made, and may be read by several goroutines at once.
 package pipeline
@@ -153,11 +152,9 @@ type Node struct {
 	Element Element `yaml:"element"`
 	// Family selects what happens at the node.
 	Family Family `yaml:"family"`
-	// Personas are IDs of personas. A hearing has three, in the order prosecution, defense, bench. Default: those of the
-	// family.
+	// Personas are IDs of personas. A hearing has three, in the order prosecution, defense, bench. Default: those of the family.
 	Personas []string
-	// Parallel: the personas are called side by side and their artifacts are merged (YAML: `parallel: [a, b]` in place
-	// of `persona: [a, b]`).
+	// Parallel: the personas are called side by side and their artifacts are merged (YAML: `parallel: [a, b]` in place of `persona: [a, b]`).
 	Parallel bool
 	// Masks are what the personas see and may do here. Default: those of the family; never nil in a loaded Definition.
 	Masks []Mask `yaml:"masks"`

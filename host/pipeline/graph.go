@@ -13,8 +13,7 @@ type Graph struct {
 	any   []*Edge
 }
 
-// NewGraph checks a completed Definition and indexes it. The Definition must not be changed afterwards. The error, if
-// any, is an [Errors].
+// NewGraph checks a completed Definition and indexes it. The Definition must not be changed afterwards. The error, if any, is an [Errors].
 func NewGraph(d *Definition) (*Graph, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err

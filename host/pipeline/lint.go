@@ -27,8 +27,7 @@ const (
 	WarnUnpinned      Code = "unpinned"            // a reference to a module without a digest
 )
 
-// Lint finds what a checked Definition allows but hardly means. The result is sorted by line and column, and empty
-// for a clean pipeline.
+// Lint finds what a checked Definition allows but hardly means. The result is sorted by line and column, and empty for a clean pipeline.
 func Lint(d *Definition) Errors {
 	l := &linter{def: d, order: make(map[string]int, len(d.Nodes))}
 	for i := range d.Nodes {

@@ -19,8 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// sameMeaning compares field by field, so that a field that Marshal forgets is seen; cmp would use the method Equal of
-// pointers.
+// sameMeaning compares field by field, so that a field that Marshal forgets is seen; cmp would use the method Equal of pointers.
 func sameMeaning(a, b *pipeline.Definition) string {
 	return cmp.Diff(*a, *b, cmpopts.IgnoreUnexported(pipeline.Definition{}), cmpopts.EquateEmpty())
 }

@@ -178,8 +178,7 @@ type FamilyRule struct {
 	Personas []string
 	// Masks are worn at a node that names none.
 	Masks []Mask
-	// Seats are the sides for which the personas act, one seat for each persona. A family without seats takes any
-	// number of personas.
+	// Seats are the sides for which the personas act, one seat for each persona. A family without seats takes any number of personas.
 	Seats []Role
 }
 

@@ -54,8 +54,7 @@ func NewReader(in io.Reader, key *Key) (*Reader, error) {
 	return &Reader{in: bufio.NewReaderSize(in, 64<<10), opener: opener{key: key}}, nil
 }
 
-// Next gives the next entry; io.EOF behind the last. What does not fit is a
-// *FaultError, and the end: nothing behind it can be trusted.
+// Next gives the next entry; io.EOF behind the last. What does not fit is a *FaultError, and the end: nothing behind it can be trusted.
 func (r *Reader) Next() (*Entry, error) {
 	if r.err != nil {
 		return nil, r.err

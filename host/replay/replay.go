@@ -1,5 +1,4 @@
-// Package replay tries recorded trials again: the same modules, configuration and answers give the same bytes, or the first
-// difference.
+// Package replay tries recorded trials again: the same modules, configuration and answers give the same bytes, or the first difference.
 package replay
 
 import (
@@ -179,14 +178,12 @@ func embeddedByDigest() (map[record.Digest]sandbox.File, error) {
 	return byDigest, nil
 }
 
-// SameMetering says whether this program meters fuel as the one did that wrote
-// the record. If not, every figure of fuel differs.
+// SameMetering says whether this program meters fuel as the one did that wrote the record. If not, every figure of fuel differs.
 func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sandbox.Instrumentation }
 
-// Replay tries a recorded trial again and gives what came of it, with a record that is to be compared with the one
-// given: [record.Compare]. The case is subject, which has to be the one that was tried; nil takes that of the record. A
-// verdict that was audited is audited again. Errors are ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError,
-// and those of opening and trying.
+// Replay tries a recorded trial again and gives what came of it, with a record that is to be compared with the one given: [record.Compare].
+// The case is subject, which has to be the one that was tried; nil takes that of the record. A verdict that was audited is audited again.
+// Errors are ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of opening and trying.
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*trial.Trial, *record.Trial, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, context.Cause(ctx)
@@ -262,8 +259,7 @@ func answered(t *record.Trial) error {
 	return nil
 }
 
-// configureAudits reads what audits depend on from the header, if there are any.
-// Time is not limited: the record says which calls it ended.
+// configureAudits reads what audits depend on from the header, if there are any. Time is not limited: the record says which calls it ended.
 func (r *Replayer) configureAudits() error {
 	h := r.header.Audit
 	if h == nil {

@@ -1,10 +1,9 @@
-// Package disk writes files that appear under their names only when they are complete, locks files against other processes, makes
-// temporary folders, keeps caches, and tells the user's own files from those that others can write.
+// Package disk writes files that appear under their names only when they are complete, locks files against other processes, makes temporary
+// folders, keeps caches, and tells the user's own files from those that others can write.
 //
-// Until [File.Commit] a file is written as .NAME.0.tmp beside its place (1, 2, ... where other processes write the same
-// file). Commit syncs it, renames it and syncs the folder, so that a crash or a loss of power before leaves either the earlier
-// file or the complete new one, and behind it the new one. A killed process leaves its temporary file; the next one that writes the same
-// file removes it.
+// Until [File.Commit] a file is written as .NAME.0.tmp beside its place (1, 2, ... where other processes write the same file). Commit syncs
+// it, renames it and syncs the folder, so that a crash or a loss of power before leaves either the earlier file or the complete new one,
+// and behind it the new one. A killed process leaves its temporary file; the next one that writes the same file removes it.
 //
 // A lock ends with its file, so that a process that is killed leaves none. Only Linux was tested: macOS has the code of Linux, Windows its
 // own, and of both it is known that they compile.

@@ -29,8 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestAccept_FX2_FoldersOfAKilledProcessAreRemoved kills a process that has a folder. Those of living processes, and of other
-// kinds, stay.
+// TestAccept_FX2_FoldersOfAKilledProcessAreRemoved kills a process that has a folder. Those of living processes, and of other kinds, stay.
 func TestAccept_FX2_FoldersOfAKilledProcessAreRemoved(t *testing.T) {
 	if !disk.KeepsOpen {
 		t.Skip("this system removes no folder with an open file")

@@ -1,10 +1,9 @@
-// Package mcp serves trials to an agent over the Model Context Protocol, on standard input and output: the agent tries cases, reads
-// trials, corrects verdicts, and plays personas of the court in place of a language model.
+// Package mcp serves trials to an agent over the Model Context Protocol, on standard input and output: the agent tries cases, reads trials,
+// corrects verdicts, and plays personas of the court in place of a language model.
 //
-// A persona that asks a model (see abi.Completion) does not know who answers. A [Seat] is the model of a host whose answers come
-// from an agent: the trial waits, the agent is given the messages and the JSON Schema of the answer, and what it submits is validated
-// before the trial goes on. So an agent needs no key, sees no more than the persona's mask lets through, and is recorded like any
-// model.
+// A persona that asks a model (see abi.Completion) does not know who answers. A [Seat] is the model of a host whose answers come from an
+// agent: the trial waits, the agent is given the messages and the JSON Schema of the answer, and what it submits is validated before the
+// trial goes on. So an agent needs no key, sees no more than the persona's mask lets through, and is recorded like any model.
 package mcp
 
 import (
@@ -207,8 +206,7 @@ type snapshot struct {
 	uses int
 }
 
-// NewMemory takes a first snapshot of a book, which stays the caller's. The caller closes the memory before the book, and after the
-// server.
+// NewMemory takes a first snapshot of a book, which stays the caller's. The caller closes the memory before the book, and after the server.
 func NewMemory(ctx context.Context, book *casebook.Book) (*Memory, error) {
 	m := &Memory{book: book}
 	return m, m.refresh(ctx)

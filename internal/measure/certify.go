@@ -55,8 +55,7 @@ type Certificate struct {
 	// Accepted and Wrong count the cases at the threshold or above; 0 without one.
 	Accepted int `json:"accepted"`
 	Wrong    int `json:"wrong"`
-	// ErrorBound is the upper end of the error among the accepted (Clopper and Pearson 1934), nil without a threshold. It
-	// is at most MaxError.
+	// ErrorBound is the upper end of the error among the accepted (Clopper and Pearson 1934), nil without a threshold. It is at most MaxError.
 	ErrorBound *float64 `json:"error_bound"`
 	// Needed is how many cases like these would certify some threshold; nil with a threshold, and nil when no number
 	// would: then the surest answers are wrong too often.
@@ -219,8 +218,7 @@ func (s *sequence) allowed(known int, n float64) int {
 // p is the probability of so many wrong answers or fewer among n at an error of maxError.
 func (s *sequence) p(wrong, n float64) float64 { return binomialTail(wrong, n, s.maxError) }
 
-// begins gives the index in the grid of the first threshold that is tested if there were times as many cases; its length for
-// none.
+// begins gives the index in the grid of the first threshold that is tested if there were times as many cases; its length for none.
 func (s *sequence) begins(grid []acceptance, times float64) int {
 	all := 0.0
 	if len(grid) > 0 {

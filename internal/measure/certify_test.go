@@ -222,8 +222,7 @@ func TestAccept_FT3_TheBoundHoldsAsOftenAsPromised(t *testing.T) {
 	}
 }
 
-// loosestBySight is what somebody would choose who tests nothing: the loosest threshold at which no more than a twentieth
-// was wrong.
+// loosestBySight is what somebody would choose who tests nothing: the loosest threshold at which no more than a twentieth was wrong.
 func loosestBySight(list []Point) float64 {
 	loosest := 1.0
 	for i := 100; i >= 50; i-- {

@@ -52,8 +52,7 @@ type corpus struct {
 	ranges  []*abi.ConfidenceRange
 	groups  int
 	grouped bool // cases name their groups
-	// named is how many groups there are where cases name them. All of one
-	// group count as one each: nothing else could be left out.
+	// named is how many groups there are where cases name them. All of one group count as one each: nothing else could be left out.
 	named int
 	// repeated is how many cases nearly repeat another one.
 	repeated int
@@ -194,8 +193,7 @@ func index[T comparable](known map[T]int, key T, list *[]T) int {
 	return i
 }
 
-// Texts of a case in which the court looks for signals: the subject, the
-// documents, and the contents of items that name no label.
+// Texts of a case in which the court looks for signals: the subject, the documents, and the contents of items that name no label.
 func texts(c *abi.Case) []string {
 	out := []string{c.Subject}
 	for i := range c.Documents {

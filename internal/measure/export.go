@@ -171,8 +171,7 @@ func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats 
 	return says, nats, said
 }
 
-// given turns nats into probabilities of the statement, given each label, of which
-// the mean over the labels is how often it is said.
+// given turns nats into probabilities of the statement, given each label, of which the mean over the labels is how often it is said.
 func (c *corpus) given(nats []float64, marginal float64, base []float64) []abi.LabelWeight {
 	sum, largest := 0.0, slices.Max(nats)
 	for l, x := range nats {
@@ -195,8 +194,7 @@ func (c *corpus) weights(p []float64) []abi.LabelWeight {
 	return out
 }
 
-// signals writes the phrases down that tell most, the strongest first. What
-// the others tell on average goes to the base rates.
+// signals writes the phrases down that tell most, the strongest first. What the others tell on average goes to the base rates.
 func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
 	type weighed struct {
 		phrase int32
@@ -311,7 +309,6 @@ func scalar(s string) string {
 	return quoted(s)
 }
 
-// quoted gives a string in double quotes, so that YAML reads it back to the byte. What isn't printable is escaped: YAML
-// rejects or folds some of it raw, and a person who reads the profile should see it. For valid UTF-8 all of Go's
-// escapes are YAML's too.
+// quoted gives a string in double quotes, so that YAML reads it back to the byte. What isn't printable is escaped: YAML rejects or folds
+// some of it raw, and a person who reads the profile should see it. For valid UTF-8 all of Go's escapes are YAML's too.
 func quoted(s string) string { return strconv.Quote(s) }

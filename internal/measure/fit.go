@@ -16,9 +16,8 @@ import (
 // LeastCases is how many labelled cases a fit needs at least.
 const LeastCases = 20
 
-// MostLabels is how many labels, of all cases together, a fit tells apart where the cases are many: beyond, it would
-// take minutes to find what no docket has the cases to show. mostChoices is up to how many labels, of every case summed
-// up, there may be more.
+// MostLabels is how many labels, of all cases together, a fit tells apart where the cases are many: beyond, it would take minutes to find
+// what no docket has the cases to show. mostChoices is up to how many labels, of every case summed up, there may be more.
 const (
 	MostLabels  = 128
 	mostChoices = 30_000

@@ -262,8 +262,7 @@ type Defense struct {
 type Remands struct {
 	// Cases that were remanded at least once, known right label or not.
 	Cases int `json:"cases"`
-	// ToRight: Light's first answer was wrong and the final one is right, of the remanded cases with a known label;
-	// ToWrong the reverse.
+	// ToRight: Light's first answer was wrong and the final one is right, of the remanded cases with a known label; ToWrong the reverse.
 	ToRight Share `json:"to_right"`
 	ToWrong Share `json:"to_wrong"`
 }

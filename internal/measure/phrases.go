@@ -149,8 +149,7 @@ func near(gap string) bool {
 	return len(gap) <= mostGap && !strings.ContainsAny(gap, "\n\r\t")
 }
 
-// telling says whether a word may be a signal: one letter is none, and what
-// begins with a digit is a line, a count, a time or an address.
+// telling says whether a word may be a signal: one letter is none, and what begins with a digit is a line, a count, a time or an address.
 func telling(word string) bool {
 	return len(word) >= 2 && (word[0] < '0' || word[0] > '9')
 }

@@ -187,8 +187,7 @@ func (c *corpus) simplest(losses [][]float64, of, use []int) int {
 	return top
 }
 
-// difference gives the mean of a - b over cases and its standard error, which
-// allows for what the cases of a group have in common.
+// difference gives the mean of a - b over cases and its standard error, which allows for what the cases of a group have in common.
 func (c *corpus) difference(a, b []float64, use []int) (mean, deviation float64) {
 	n := float64(len(use))
 	for _, i := range use {
@@ -262,8 +261,7 @@ func least(from, to float64, of func(x float64) float64) float64 {
 	return (from + to) / 2
 }
 
-// each calls do for 0 to n-1, at most so many at a time. What do writes must
-// belong to its own index, so that the order doesn't matter.
+// each calls do for 0 to n-1, at most so many at a time. What do writes must belong to its own index, so that the order doesn't matter.
 func each(n, workers int, do func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

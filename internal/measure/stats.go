@@ -29,12 +29,11 @@ func wilson(k, n float64) Interval {
 	return Interval{max(0, centre-half), min(1, centre+half)}
 }
 
-// effectiveCases is how many independent cases the values (0 or 1) are worth when those of a cluster belong together:
-// n divided by the design effect, which is the variance of the mean as the clusters show it over that of independent
-// cases (Kish, Survey Sampling, 1965), and by the square of how much wider Student's interval is with as many degrees of
-// freedom as there are clusters less one than with as many as there are cases less one (Korn and Graubard 1998). Never more
-// than the cases; less than 1 for a single cluster. Where all values are equal the design effect can't be seen; then it is
-// that of one other value, in the largest cluster.
+// effectiveCases is how many independent cases the values (0 or 1) are worth when those of a cluster belong together: n divided by the
+// design effect, which is the variance of the mean as the clusters show it over that of independent cases (Kish, Survey Sampling, 1965),
+// and by the square of how much wider Student's interval is with as many degrees of freedom as there are clusters less one than with as
+// many as there are cases less one (Korn and Graubard 1998). Never more than the cases; less than 1 for a single cluster. Where all values
+// are equal the design effect can't be seen; then it is that of one other value, in the largest cluster.
 func effectiveCases(values []float64, clusters []int) float64 {
 	n := float64(len(values))
 	sums, sizes := perCluster(values, clusters)
@@ -163,10 +162,9 @@ func quantile(sorted []float64, q float64) float64 {
 // exactBelow is the number of discordant pairs from which [mcNemar] takes the approximation.
 const exactBelow = 25
 
-// mcNemar tests whether the two kinds of discordant pairs, of which there are b and c, are equally likely (McNemar 1947).
-// Under exactBelow pairs it is the exact binomial test; from there on the chi-square with the correction for continuity
-// (Edwards 1948), (max(0, |b-c|-1))²/(b+c), which follows the exact test closely and from above, so that there is no jump
-// between the two. p is two-sided.
+// mcNemar tests whether the two kinds of discordant pairs, of which there are b and c, are equally likely (McNemar 1947). Under exactBelow
+// pairs it is the exact binomial test; from there on the chi-square with the correction for continuity (Edwards 1948), (max(0,
+// |b-c|-1))²/(b+c), which follows the exact test closely and from above, so that there is no jump between the two. p is two-sided.
 func mcNemar(b, c int) (test string, statistic, p float64) {
 	// The mid-p test has more power, but p would jump where one test gives way to the other.
 	n := b + c
@@ -207,8 +205,7 @@ type Reliability struct {
 	Perfect *Perfect `json:"perfect"`
 	// Brier is the mean of (stated - right)², right being 1 or 0. Nil without a case.
 	Brier *float64 `json:"brier"`
-	// BrierOfRate is the Brier score of stating the share of right answers for every case: what knowing nothing but that
-	// share gives.
+	// BrierOfRate is the Brier score of stating the share of right answers for every case: what knowing nothing but that share gives.
 	BrierOfRate *float64 `json:"brier_of_rate"`
 	Bins        []Bin    `json:"bins"`
 }

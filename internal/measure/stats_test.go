@@ -181,9 +181,8 @@ func wantNear(t *testing.T, what string, got *float64, want float64) {
 
 func TestAccept_ME5_ReliabilityByHand(t *testing.T) {
 	t.Parallel()
-	// 20 at 0.6, 15 right: |15/20 - 0.6| = 0.15; 30 at 0.9, 24 right: |24/30 - 0.9| = 0.1.
-	// ECE = 20/50*0.15 + 30/50*0.1 = 0.12.
-	// Brier = (15*0.16 + 5*0.36 + 24*0.01 + 6*0.81)/50 = (2.4+1.8+0.24+4.86)/50 = 0.186; of the rate 39/50: 0.78*0.22.
+	// 20 at 0.6, 15 right: |15/20 - 0.6| = 0.15; 30 at 0.9, 24 right: |24/30 - 0.9| = 0.1. ECE = 20/50*0.15 + 30/50*0.1 = 0.12. Brier =
+	// (15*0.16 + 5*0.36 + 24*0.01 + 6*0.81)/50 = (2.4+1.8+0.24+4.86)/50 = 0.186; of the rate 39/50: 0.78*0.22.
 	list := slices.Concat(stated(20, 15, .6), stated(30, 24, .9))
 	r := ReliabilityOf(list, 4000, randOf(1, "x"))
 	wantNear(t, "ECE", r.ECE, 0.12)

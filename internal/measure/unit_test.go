@@ -263,8 +263,7 @@ func rename(e *docket.Entry, to func(string) string) {
 	e.Truth = &trial.Truth{Classification: to(e.Truth.Classification)}
 }
 
-// What a docket may hold is read back to the byte, and nothing of it stands
-// raw in a file that people open in a terminal.
+// What a docket may hold is read back to the byte, and nothing of it stands raw in a file that people open in a terminal.
 func TestAnyTextSurvivesTheProfile(t *testing.T) {
 	t.Parallel()
 	for _, ch := range []string{

@@ -11,12 +11,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// minQuote is the shortest line, in characters after folding, that counts as
-// a quote by itself: shorter ones stand in every log.
+// minQuote is the shortest line, in characters after folding, that counts as a quote by itself: shorter ones stand in every log.
 const minQuote = 8
 
-// Documents answers whether words stand in the documents of a case, with
-// white space folded on both sides. Safe for concurrent use.
+// Documents answers whether words stand in the documents of a case, with white space folded on both sides. Safe for concurrent use.
 type Documents struct {
 	list   []abi.Document
 	folded []func() string // lazily, by index of list
@@ -33,8 +31,7 @@ func Of(list []abi.Document) *Documents {
 
 func (d *Documents) fold(i int) string { return d.folded[i]() }
 
-// Contains says whether a document of that name is there, and whether the
-// quote stands in it.
+// Contains says whether a document of that name is there, and whether the quote stands in it.
 func (d *Documents) Contains(name, quote string) (known, stands bool) {
 	for i := range d.list {
 		if d.list[i].Name == name {
@@ -80,9 +77,8 @@ func (d *Documents) anyLine(i int, lines []string) bool {
 	return false
 }
 
-// claims says whether a source_ref names the document: by its name alone, or
-// by its name and a place, such as `log:L83` and `report.xml#12`. Before a place
-// the kind of a reading may stand, as in `seeker-frame:log:L83`.
+// claims says whether a source_ref names the document: by its name alone, or by its name and a place, such as `log:L83` and
+// `report.xml#12`. Before a place the kind of a reading may stand, as in `seeker-frame:log:L83`.
 func claims(sourceRef, document string) bool {
 	if rest, ok := strings.CutPrefix(sourceRef, document); ok && (rest == "" || isPlace(rest)) {
 		return true
@@ -95,8 +91,7 @@ func claims(sourceRef, document string) bool {
 // isPlace says whether a place stands behind a document's name.
 func isPlace(rest string) bool { return rest != "" && (rest[0] == ':' || rest[0] == '#') }
 
-// quotable gives the folded lines of content that are long enough to count;
-// a content that has only short ones counts as a whole.
+// quotable gives the folded lines of content that are long enough to count; a content that has only short ones counts as a whole.
 func quotable(content string) []string {
 	var lines []string
 	for line := range strings.Lines(content) {
@@ -129,8 +124,7 @@ func foldSpace(s string) string {
 	return b.String()
 }
 
-// Line is the line, from 1, of the document of that name on which a quote
-// begins, and 0 if no line has its first words as they stand.
+// Line is the line, from 1, of the document of that name on which a quote begins, and 0 if no line has its first words as they stand.
 func (d *Documents) Line(name, quote string) int {
 	first := ""
 	for line := range strings.Lines(quote) {

@@ -192,8 +192,7 @@ func TestOpinionsAreRead(t *testing.T) {
 	}
 }
 
-// A report shows the opinion, how it was weighed, and what the judges said and
-// cite; all of it sanitized.
+// A report shows the opinion, how it was weighed, and what the judges said and cite; all of it sanitized.
 func TestReportsOfAuditsTellAll(t *testing.T) {
 	t.Parallel()
 	argument := "a long argument, " + strings.Repeat("and more of it, ", 400) + "with <b>an end</b>"

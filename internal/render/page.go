@@ -146,9 +146,8 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(htmlFiles, "*.tmpl"))
 })
 
-// Parts are the parts of a trial's page, for a page of another program that lays them out itself with [TrialStyle]. All
-// texts in them are sanitized and escaped, and they hold neither scripts nor styles. A part that the trial has nothing for
-// is empty.
+// Parts are the parts of a trial's page, for a page of another program that lays them out itself with [TrialStyle]. All texts in them are
+// sanitized and escaped, and they hold neither scripts nor styles. A part that the trial has nothing for is empty.
 type Parts struct {
 	// Outcome is the conclusion, what Light said, and how the case ended.
 	Outcome template.HTML

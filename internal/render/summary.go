@@ -197,8 +197,7 @@ func (s *TruthSummary) add(r *trial.Result, truth *trial.Truth, c trial.Comparis
 	}
 }
 
-// decisionOf is the decision that a case ended with. It is a mistrial whatever the last verdict said, when the host
-// ended it.
+// decisionOf is the decision that a case ended with. It is a mistrial whatever the last verdict said, when the host ended it.
 func decisionOf(r *trial.Result) abi.Decision {
 	switch {
 	case r.Final.Status == trial.Mistrial:

@@ -165,8 +165,7 @@ type Column struct {
 	Numbers bool
 	// Goes says which columns go away where all have shrunk and the grid is still too wide: 1 first; 0 stays.
 	Goes int
-	// first is how far it shrinks before others do, least how far in the end, piped how far where the output is no terminal; 0 for
-	// not at all.
+	// first is how far it shrinks before others do, least how far in the end, piped how far where the output is no terminal; 0 for not at all.
 	first, least, piped int
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// NewCases writes the cases that were tried as a docket, one a line and each at once, with what is known of their truth: to
-// be tried again, corrected or fitted on. They stand as the modules saw them, so that the same words are found again, but
-// without what the casebook said.
+// NewCases writes the cases that were tried as a docket, one a line and each at once, with what is known of their truth: to be tried again,
+// corrected or fitted on. They stand as the modules saw them, so that the same words are found again, but without what the casebook said.
 // It takes trials that are not redacted: a redacted one has lost its documents.
 func NewCases(w io.Writer) Writer { return casesWriter{w} }
 

@@ -341,8 +341,7 @@ func alike(a, b string) bool {
 	return row[len(b)] <= most
 }
 
-// OpenFile opens a file, and gives up when the context ends: a pipe that
-// nobody writes to opens never.
+// OpenFile opens a file, and gives up when the context ends: a pipe that nobody writes to opens never.
 func OpenFile(ctx context.Context, name string) (*os.File, error) {
 	return Opened(ctx, func() (*os.File, error) { return os.Open(name) })
 }
@@ -384,9 +383,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptible lets a read that waits for a terminal or a pipe end with the
-// context. The goroutine of a read that never returns stays until the program
-// ends.
+// interruptible lets a read that waits for a terminal or a pipe end with the context. The goroutine of a read that never returns stays
+// until the program ends.
 type interruptible struct {
 	ctx  context.Context //nolint:containedctx // io.Reader has no place for it
 	in   io.Reader
@@ -430,9 +428,8 @@ func (r *interruptible) fill(size int) {
 	}
 }
 
-// places says where the ids of dockets of several formats stand, so that none
-// is that of two cases; each reader sees to that for its own. A nil one is for
-// dockets of one format.
+// places says where the ids of dockets of several formats stand, so that none is that of two cases; each reader sees to that for its own. A
+// nil one is for dockets of one format.
 type places map[string]string
 
 func (i *Dockets) places() places {

@@ -275,8 +275,7 @@ func withoutDocuments(t *trial.Trial) *trial.Trial {
 	return &without
 }
 
-// begin puts the file where the first line of this run goes: behind what it resumes, without a line that was cut, or behind
-// a new header.
+// begin puts the file where the first line of this run goes: behind what it resumes, without a line that was cut, or behind a new header.
 func (j *journal) begin() error {
 	at := int64(0)
 	switch {

@@ -299,8 +299,7 @@ func TestAnEmptyJournalIsRemoved(t *testing.T) {
 	}
 }
 
-// Whatever a journal holds, its whole lines are read in order and written again as the same,
-// or it is rejected.
+// Whatever a journal holds, its whole lines are read in order and written again as the same, or it is rejected.
 func FuzzReader(f *testing.F) {
 	parts := []record.Part{{Name: "pipeline", Digest: "sha256:1"}}
 	head, err := encode(header{journalFormat, parts})

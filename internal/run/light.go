@@ -22,8 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
-// LightConfig is a configuration with its court switched off: of a host that is
-// opened on it, Light alone answers.
+// LightConfig is a configuration with its court switched off: of a host that is opened on it, Light alone answers.
 func LightConfig(config host.Config) host.Config {
 	config.Court = func(c *pipeline.Court) { c.Enabled, c.TTL = false, time.Minute }
 	return config
@@ -99,8 +98,7 @@ func prior(c *casebook.Case, similarity float64) abi.PriorCase {
 	return p
 }
 
-// Failure is how a case failed, as the casebook recognises it: by its subject
-// and its documents.
+// Failure is how a case failed, as the casebook recognises it: by its subject and its documents.
 func Failure(c *abi.Case) casebook.Failure {
 	f := casebook.Failure{Subject: c.Subject}
 	for i := range c.Documents {
@@ -109,9 +107,8 @@ func Failure(c *abi.Case) casebook.Failure {
 	return f
 }
 
-// Entry is a case to remember with what came of it, or what is known to be
-// right. Of a mistrial without a truth only the failure is remembered: nothing
-// was decided.
+// Entry is a case to remember with what came of it, or what is known to be right. Of a mistrial without a truth only the failure is
+// remembered: nothing was decided.
 func Entry(c *abi.Case, truth *trial.Truth, final *trial.Final) casebook.Entry {
 	entry := casebook.Entry{CaseID: c.ID, Group: c.Group, Failure: Failure(c)}
 	switch {
@@ -223,9 +220,8 @@ var figures = regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\d+`)
 // maxGroupBytes of documents wait for more of their group. Groups of larger reports are cut there.
 const maxGroupBytes = 64 << 20
 
-// Grouped puts cases of one group into the first entry of the group, as its Members. Entries with a truth or an
-// error stay alone. Groups wait for the end of the entries, or until they hold 64 MiB of documents; what belongs to none
-// goes on at once.
+// Grouped puts cases of one group into the first entry of the group, as its Members. Entries with a truth or an error stay alone. Groups
+// wait for the end of the entries, or until they hold 64 MiB of documents; what belongs to none goes on at once.
 func Grouped(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		w := window{groups: map[string]int{}}
@@ -287,8 +283,7 @@ func (w *window) give(yield func(docket.Entry, error) bool) bool {
 // maxChanged bounds the files of a diff that are told.
 const maxChanged = 500
 
-// Source answers from a tree, which stays the caller's. It reads all of it
-// once, for its digest.
+// Source answers from a tree, which stays the caller's. It reads all of it once, for its digest.
 func Source(ctx context.Context, t *repo.Source) (host.Source, error) {
 	digest, err := t.Digest(ctx)
 	if err != nil {
@@ -309,8 +304,7 @@ type source struct {
 
 func (s *source) Digest() string { return s.digest }
 
-// Source gives the places of the tree that a text names, and what the diff
-// changes.
+// Source gives the places of the tree that a text names, and what the diff changes.
 func (s *source) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
 	frames := s.of.Frames(query.Text)
 	answer := abi.SourceAnswer{Known: true}

@@ -14,8 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// The Light path's answer replaces the case's own, what it gathered stands
-// behind the case's evidence, and no court is held.
+// The Light path's answer replaces the case's own, what it gathered stands behind the case's evidence, and no court is held.
 func TestLight(t *testing.T) {
 	t.Parallel()
 	path, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)

@@ -291,8 +291,7 @@ func (r *Run) place(nothing bool) error {
 	return r.config.Files.Commit()
 }
 
-// remember takes note of what came of an entry, to be kept when the docket is done: of one that could not be tried, that it
-// failed.
+// remember takes note of what came of an entry, to be kept when the docket is done: of one that could not be tried, that it failed.
 func (r *Run) remember(tried *host.Tried) {
 	if r.config.Casebook == nil || tried.Entry.Case.ID == "" {
 		return

@@ -251,8 +251,7 @@ func formatOfList(inner []byte, all bool) (string, *foreign) {
 	return ReportPortal, nil
 }
 
-// firstObject is what begins with the first line that begins with a brace,
-// or nil.
+// firstObject is what begins with the first line that begins with a brace, or nil.
 func firstObject(head []byte) []byte {
 	for at := 0; at < len(head); {
 		line := head[at:]
@@ -267,8 +266,7 @@ func firstObject(head []byte) []byte {
 	return nil
 }
 
-// keysOf gives the keys of the object that a text begins with, as far as the
-// text goes; cut says that it ends before the object.
+// keysOf gives the keys of the object that a text begins with, as far as the text goes; cut says that it ends before the object.
 func keysOf(text []byte) (keys map[string]bool, cut bool) {
 	keys = map[string]bool{}
 	decoder := json.NewDecoder(bytes.NewReader(text))

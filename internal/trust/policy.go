@@ -1,11 +1,10 @@
-// Package trust decides which modules of a registry a court may run: it reads the trust policy, makes and verifies signatures, and names the line
-// of the policy that decides. [Source] fetches modules that are named by references when the policy has accepted them:
-// first the manifest, by its digest where one is pinned, then what is attached to it, then the policy decides, and only
-// then comes the module, which has to be what the manifest says. [Lock] is the file in which the modules of a pipeline
-// are pinned.
+// Package trust decides which modules of a registry a court may run: it reads the trust policy, makes and verifies signatures, and names
+// the line of the policy that decides. [Source] fetches modules that are named by references when the policy has accepted them: first the
+// manifest, by its digest where one is pinned, then what is attached to it, then the policy decides, and only then comes the module, which
+// has to be what the manifest says. [Lock] is the file in which the modules of a pipeline are pinned.
 //
-// Every rule needs a signature. There is no rule for unsigned modules: beside a rule with signers, anybody who removes a signature would come in
-// by the weaker one. What nobody signs is run from a file.
+// Every rule needs a signature. There is no rule for unsigned modules: beside a rule with signers, anybody who removes a signature would
+// come in by the weaker one. What nobody signs is run from a file.
 package trust
 
 import (

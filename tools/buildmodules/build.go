@@ -110,9 +110,8 @@ func (b *builder) module(ctx context.Context, name, manifest, work string) (size
 	return len(wasm), true, nil
 }
 
-// compile runs the Go toolchain. The flags make the bytes a function of
-// sources and toolchain alone, and so does the environment: settings of the
-// user that change what is built are left out.
+// compile runs the Go toolchain. The flags make the bytes a function of sources and toolchain alone, and so does the environment: settings
+// of the user that change what is built are left out.
 func compile(ctx context.Context, folder, output string) error {
 	target, err := filepath.Abs(output)
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
-// TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake does what a new contributor
-// does, on the files that a clone would have: no built module, nothing that is
-// ignored. The go command compiles only the packages that differ without them.
+// TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake does what a new contributor does, on the files that a clone would have: no built module,
+// nothing that is ignored. The go command compiles only the packages that differ without them.
 func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "go.mod", "host/bundle", "Makefile")
@@ -39,8 +38,7 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	}
 }
 
-// offline runs go without the network: what is needed is in the module
-// cache since this test was built.
+// offline runs go without the network: what is needed is in the module cache since this test was built.
 func offline(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
@@ -49,8 +47,7 @@ func offline(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// hideIgnored gives the flag of the go command that hides the files that git
-// ignores: they are in no clone.
+// hideIgnored gives the flag of the go command that hides the files that git ignores: they are in no clone.
 func hideIgnored(t *testing.T, root string) string {
 	t.Helper()
 	git := exec.Command("git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard")

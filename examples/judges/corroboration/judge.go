@@ -12,10 +12,9 @@ import (
 // enough is how many sources have to say the same.
 const enough = 2
 
-// judge counts the sources for each label. The one with the most stands, if
-// they are enough and more than any other's; the charge goes before others with
-// as many. The confidence is the share of all that a label's sources are, one
-// more for each label counted in, so that two of two are no certainty.
+// judge counts the sources for each label. The one with the most stands, if they are enough and more than any other's; the charge goes
+// before others with as many. The confidence is the share of all that a label's sources are, one more for each label counted in, so that
+// two of two are no certainty.
 func judge(r *abi.NodeRequest) *abi.Verdict {
 	charge := r.Indictment.ChargedDefectType
 	count, who, total := tally(r), sources(r), 0
@@ -52,9 +51,8 @@ func tally(r *abi.NodeRequest) map[string]int {
 	return count
 }
 
-// sources are those that speak for each label, in the order in which they
-// stand. The documents that the forensic expert read are sources as well. An
-// item that was challenged fatally says nothing.
+// sources are those that speak for each label, in the order in which they stand. The documents that the forensic expert read are sources as
+// well. An item that was challenged fatally says nothing.
 func sources(r *abi.NodeRequest) map[string][]string {
 	struck := map[int]bool{}
 	strike := func(challenges []abi.Challenge) {

@@ -62,8 +62,7 @@ func innermost(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return parents[name] })
 }
 
-// verdict is the line that tells how a test ended. What its package prints later has the test's name too, until another
-// test runs.
+// verdict is the line that tells how a test ended. What its package prints later has the test's name too, until another test runs.
 type verdict byte
 
 const (
@@ -137,8 +136,7 @@ func (p *pack) blamed(c crash, running []string) []string {
 	return nil
 }
 
-// failCrashed makes cases of the tests that crashes belong to. It says whether there was one, and whether one is left for
-// the package.
+// failCrashed makes cases of the tests that crashes belong to. It says whether there was one, and whether one is left for the package.
 func (s *reading) failCrashed(p *pack) (some, left bool) {
 	crashes, running := p.crashes(), p.running()
 	blamed := map[string]string{}

@@ -128,12 +128,10 @@ func (s *reading) take(line []byte) {
 	s.handle(e)
 }
 
-// DefaultLineBytes is the longest line of a stream. The go command writes a line for each line of output, and cuts those
-// beyond a few KiB.
+// DefaultLineBytes is the longest line of a stream. The go command writes a line for each line of output, and cuts those beyond a few KiB.
 const DefaultLineBytes = 16 << 20
 
-// event is a line of `go test -json`, see `go doc test2json` and `go help buildjson`. Fields that later versions of Go
-// add are ignored.
+// event is a line of `go test -json`, see `go doc test2json` and `go help buildjson`. Fields that later versions of Go add are ignored.
 type event struct {
 	Action      string `json:"Action"`
 	Package     string `json:"Package"`

@@ -147,9 +147,8 @@ func (s *reading) test(p *pack, name string) *test {
 	return t
 }
 
-// The build output of a package that others import may explain their failures
-// until the stream ends. This much of it is kept, and given to a package whose
-// own is not known; the go command prints ten errors of a package.
+// The build output of a package that others import may explain their failures until the stream ends. This much of it is kept, and given to
+// a package whose own is not known; the go command prints ten errors of a package.
 const (
 	maxBuilds     = 1024
 	maxBuildBytes = 32 << 10 // of the head, and of the tail
@@ -161,8 +160,7 @@ func (s *reading) newBuildClip() stream.Clip {
 	return c
 }
 
-// build is where the build output of an import path goes; what is beyond the
-// most that is kept goes nowhere.
+// build is where the build output of an import path goes; what is beyond the most that is kept goes nowhere.
 func (s *reading) build(importPath string) *stream.Clip {
 	c := s.builds[importPath]
 	if c == nil {
@@ -196,8 +194,7 @@ func (s *reading) output(e event) {
 	}
 }
 
-// run notes that a test begins, or that it waits for others. No event tells that a benchmark has ended: it has when another
-// begins.
+// run notes that a test begins, or that it waits for others. No event tells that a benchmark has ended: it has when another begins.
 func (s *reading) run(p *pack, name, action string) {
 	if action == "run" && p.benchmarks {
 		maps.DeleteFunc(p.tests, func(open string, _ *test) bool {
@@ -511,9 +508,8 @@ func isSummary(line string) bool {
 	return line == "FAIL"
 }
 
-// around is the log that a line which is no event stands in: that of a package that is built, of the only test that runs,
-// of the only package that runs, or of no package. Any program may have printed the line, so that with two to choose from
-// there is no telling.
+// around is the log that a line which is no event stands in: that of a package that is built, of the only test that runs, of the only
+// package that runs, or of no package. Any program may have printed the line, so that with two to choose from there is no telling.
 func (s *reading) around() *stream.Clip {
 	if s.section != nil {
 		return s.section

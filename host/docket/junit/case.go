@@ -46,8 +46,7 @@ func says(text, message string) bool {
 	return len(message) < most && strings.Contains(without(text), without(message))
 }
 
-// clip is the text of the outcome, behind what only its attributes say. Of a run that was not the first, the kind stands
-// before all.
+// clip is the text of the outcome, behind what only its attributes say. Of a run that was not the first, the kind stands before all.
 func (o *outcome) clip() stream.Clip {
 	text := o.text.Text()
 	said := strings.TrimSpace(o.message)
@@ -228,8 +227,7 @@ func elapsed(seconds string) time.Duration {
 	return d
 }
 
-// Named is the test that a case is about, by the subject, the group and the documents that the reader writes. False: the case names
-// none.
+// Named is the test that a case is about, by the subject, the group and the documents that the reader writes. False: the case names none.
 func Named(c *abi.Case) (Test, bool) {
 	name, ok := strings.CutSuffix(strings.TrimSuffix(c.Subject, report.Again), " fails")
 	if c.Group != "" && !ok {

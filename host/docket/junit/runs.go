@@ -88,8 +88,7 @@ func (r *runs) of(full string) (all report.Runs, numbered bool) {
 	return all, false
 }
 
-// runNumber ends the name of a test that is run several times on purpose: test_sum[2-5] of pytest-repeat, repetition 2 of 5
-// of JUnit.
+// runNumber ends the name of a test that is run several times on purpose: test_sum[2-5] of pytest-repeat, repetition 2 of 5 of JUnit.
 var runNumber = regexp.MustCompile(`([\[-]|repetition )(\d{1,3})(-| of )(\d{1,3})(\]?)$`)
 
 // numbered gives the ends of the runs from the first to the last of a test whose name has its number; nil where it has none,

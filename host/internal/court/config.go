@@ -82,8 +82,7 @@ type Models interface {
 
 // Experiments runs the tests of a case again. Implementations are safe for concurrent use.
 type Experiments interface {
-	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case. None where
-	// nothing can be run.
+	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case. None where nothing can be run.
 	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
 	// Why says in a line why nothing is offered for the case, or not every experiment; empty if all are.
 	Why(subject *abi.Case) string

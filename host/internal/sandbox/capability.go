@@ -17,10 +17,9 @@ import (
 // Broker answers what a guest asks through a capability. It travels with the context of a call, never with the instance, so that the same
 // instance asks about another case in its next call.
 //
-// The request is the guest's, not validated, and the broker's own; the answer is
-// a message, or empty. A [*RequestError] says that the request is rejected, a
-// [*DeniedError] that the guest may not ask here; any other error is a failure
-// of the host. The same request must have the same answer throughout a trial.
+// The request is the guest's, not validated, and the broker's own; the answer is a message, or empty. A [*RequestError] says that the
+// request is rejected, a [*DeniedError] that the guest may not ask here; any other error is a failure of the host. The same request must
+// have the same answer throughout a trial.
 type Broker interface {
 	Ask(ctx context.Context, capability abi.Capability, request []byte) (answer []byte, err error)
 }

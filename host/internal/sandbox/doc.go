@@ -5,8 +5,7 @@
 // with no authority beyond the bytes of the request: no files, no network, no environment, a clock and a random stream that are the same in
 // every call.
 //
-// What a module may do wrong is a [LoadError] with all its faults, or a
-// [CallError] with a stable cause. Guest bytes never panic the host.
+// What a module may do wrong is a [LoadError] with all its faults, or a [CallError] with a stable cause. Guest bytes never panic the host.
 //
 // Engines and modules are safe for concurrent use.
 package sandbox

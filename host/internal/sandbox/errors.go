@@ -34,8 +34,7 @@ const (
 	CauseWallClock Cause = "wall_clock"
 	// CauseCancelled is a call whose caller's context ended. Err wraps the context's error.
 	CauseCancelled Cause = "cancelled"
-	// CauseOutOfMemory is a guest whose allocator gave no memory for the
-	// request, or that failed after memory.grow was rejected at the limit.
+	// CauseOutOfMemory is a guest whose allocator gave no memory for the request, or that failed after memory.grow was rejected at the limit.
 	CauseOutOfMemory Cause = "out_of_memory"
 	// CauseOutputTooLarge is a response beyond the output limit.
 	CauseOutputTooLarge Cause = "output_too_large"

@@ -47,9 +47,8 @@ func describe(digest Digest, file *wasmfile.File) Info {
 	return info
 }
 
-// Inspect reads a file without compiling or running anything. The error is a
-// *wasmfile.Error with the offset. The file need not keep the contract. The
-// bytes must not change while the result is used.
+// Inspect reads a file without compiling or running anything. The error is a *wasmfile.Error with the offset. The file need not keep the
+// contract. The bytes must not change while the result is used.
 func Inspect(wasm []byte) (Info, error) {
 	file, err := wasmfile.Parse(wasm)
 	if err != nil {

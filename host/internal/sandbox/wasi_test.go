@@ -234,9 +234,8 @@ func TestRandomStreamIsFixed(t *testing.T) {
 
 const wantRandom = 0xf7ff4c0a697aacc0
 
-// FuzzSystem makes any calls of preview1 with any arguments on a memory of any
-// content: nothing panics, the errors are those that guests know, clocks do not
-// go back, and a second run does the same.
+// FuzzSystem makes any calls of preview1 with any arguments on a memory of any content: nothing panics, the errors are those that guests
+// know, clocks do not go back, and a second run does the same.
 func FuzzSystem(f *testing.F) {
 	f.Add([]byte("\x10\x00\x00\x00\x05\x00\x00\x00text"), []byte{1, 12, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 64, 0, 0, 0})
 	f.Add(make([]byte, 96), []byte{2, 4, 0, 0, 0, 0, 128, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0})

@@ -270,8 +270,7 @@ func (s *Store) Trial(ctx context.Context, id TrialID) (*Tried, error) {
 	return list[0], nil
 }
 
-// Results reads the results of a docket in its order, from an ordinal on (from 1): those that were tried, those that wait and
-// faults.
+// Results reads the results of a docket in its order, from an ordinal on (from 1): those that were tried, those that wait and faults.
 func (s *Store) Results(ctx context.Context, docketID int64, from int) iter.Seq2[*Tried, error] {
 	return s.trials(ctx, docketID, from, false)
 }

@@ -490,8 +490,7 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 	})
 }
 
-// RemoveStaleUploads removes uploads of which nothing came for some time: their processes are gone. Their cases go with the
-// next retention.
+// RemoveStaleUploads removes uploads of which nothing came for some time: their processes are gone. Their cases go with the next retention.
 func (s *Store) RemoveStaleUploads(ctx context.Context, after time.Duration) error {
 	ids, err := rowsOf(ctx, s.db, `SELECT id FROM dockets WHERE state = 'receiving' AND touched < $1`, []any{s.now() - after.Microseconds()}, value[int64])
 	for _, id := range ids {

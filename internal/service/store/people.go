@@ -46,8 +46,7 @@ func scanToken(scan scanner) (t Token, err error) {
 // tokenUse is how exactly it is noted when a token was used.
 const tokenUse = time.Minute
 
-// Token gives the token with a hash, and notes to the minute that it was used. One that was revoked or has expired is
-// ErrNotFound.
+// Token gives the token with a hash, and notes to the minute that it was used. One that was revoked or has expired is ErrNotFound.
 func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 	now := s.now()
 	list, err := s.tokens(WithoutLimit(ctx), `WHERE hash = $1 AND revoked = 0 AND (expires = 0 OR expires > $2)`, hash, now)

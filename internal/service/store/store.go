@@ -20,8 +20,7 @@ import (
 
 // Config of a Store.
 type Config struct {
-	// Database is a postgres:// or postgresql:// URL, or the name of a SQLite file, which is made where it is missing. Its
-	// folder must exist.
+	// Database is a postgres:// or postgresql:// URL, or the name of a SQLite file, which is made where it is missing. Its folder must exist.
 	Database string
 	// Now is the clock. Required.
 	Now func() time.Time

@@ -258,8 +258,7 @@ func (k *keeping) count(ctx context.Context, t *tx, tried, faults int64) error {
 	return k.store.rememberDocket(ctx, t, k.docket)
 }
 
-// rememberDocket adds the verdicts of a docket to the casebook: known right answers, else what was decided; of a mistrial that it
-// was seen.
+// rememberDocket adds the verdicts of a docket to the casebook: known right answers, else what was decided; of a mistrial that it was seen.
 func (s *Store) rememberDocket(ctx context.Context, t *tx, id int64) error {
 	r := casebookRevision{Created: at(s.now())}
 	if err := one(ctx, t, `SELECT suites, submitter, repository FROM dockets WHERE id = $1`, []any{id}, encoded{&r.Suites}, &r.Author, &r.Repository); err != nil {

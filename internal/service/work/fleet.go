@@ -338,8 +338,7 @@ type Blobs interface {
 	Blob(ctx context.Context, digest string) ([]byte, error)
 }
 
-// OpeningOf reads what a host of a generation is opened on, which need not be in the store yet, but its modules and files must
-// be.
+// OpeningOf reads what a host of a generation is opened on, which need not be in the store yet, but its modules and files must be.
 func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string) (*Opening, error) {
 	o := &Opening{Format: format, Files: map[string][]byte{}, Share: g.Share, Signed: map[record.Digest]host.Signature{}}
 	for _, from := range []struct {

@@ -1,6 +1,5 @@
-// Package wasmtest assembles small WebAssembly modules for tests: the ones
-// that no toolchain would make, and the ones that must be understood byte by
-// byte.
+// Package wasmtest assembles small WebAssembly modules for tests: the ones that no toolchain would make, and the ones that must be
+// understood byte by byte.
 package wasmtest
 
 import "encoding/binary"
@@ -38,8 +37,7 @@ const (
 	Void        byte = 0x40
 )
 
-// Func is a function of the module. Its Body lacks the list of locals and the
-// end.
+// Func is a function of the module. Its Body lacks the list of locals and the end.
 type Func struct {
 	Params, Results []byte
 	Locals          []byte // types
@@ -47,8 +45,7 @@ type Func struct {
 	Export          string // empty: not exported
 }
 
-// Import is a function that the module asks for. Imports come first in the
-// index space of functions.
+// Import is a function that the module asks for. Imports come first in the index space of functions.
 type Import struct {
 	Module, Name    string
 	Params, Results []byte

@@ -23,8 +23,7 @@ const (
 	ExitMatched = 3
 )
 
-// ExitError ends the command with a code. A nil err says nothing more: what
-// there was to say is on stderr already.
+// ExitError ends the command with a code. A nil err says nothing more: what there was to say is on stderr already.
 type ExitError struct {
 	Code int
 	Err  error

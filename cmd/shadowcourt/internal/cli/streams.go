@@ -28,8 +28,7 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// dataWriter is the standard output. It keeps the first error of a write, so
-// that no command ends well whose data did not arrive.
+// dataWriter is the standard output. It keeps the first error of a write, so that no command ends well whose data did not arrive.
 type dataWriter struct {
 	w   io.Writer
 	err error
@@ -45,12 +44,10 @@ func (d *dataWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// readerGone says that an error is nobody's fault: the program that read our
-// output has ended, as `head` does.
+// readerGone says that an error is nobody's fault: the program that read our output has ended, as `head` does.
 func readerGone(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// UntilGone writes as long as somebody reads, and then nothing, so that the
-// other outputs are completed.
+// UntilGone writes as long as somebody reads, and then nothing, so that the other outputs are completed.
 type UntilGone struct {
 	W    io.Writer
 	gone bool

@@ -1,5 +1,4 @@
-// Package open reads what the flags of commands name (pipelines, profiles, rubrics, modules, keys), and opens hosts and auditors
-// on it.
+// Package open reads what the flags of commands name (pipelines, profiles, rubrics, modules, keys), and opens hosts and auditors on it.
 package open
 
 import (
@@ -55,8 +54,7 @@ type Flags struct {
 	models          models
 }
 
-// Host opens the host. The default folder for compiled modules is only a
-// help: where it can't be used, the modules are compiled again.
+// Host opens the host. The default folder for compiled modules is only a help: where it can't be used, the modules are compiled again.
 func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
 	if err := o.Complete(ctx, config); err != nil {
 		return nil, err

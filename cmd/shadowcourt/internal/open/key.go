@@ -38,8 +38,7 @@ func KeyVariable(name string) string {
 	return variable
 }
 
-// Key reads a key. Nothing of it gets into an error, not even where its
-// text was given in place of a name.
+// Key reads a key. Nothing of it gets into an error, not even where its text was given in place of a name.
 func Key(name string) (*record.Key, error) {
 	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
 	switch {
@@ -95,9 +94,8 @@ func ReadBounded(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// WarnOfKey warns of the file of a secret key that others than its owner may
-// read or write. Keys of variables, public keys, and what is no file of its own
-// such as a pipe, have no mode that says so.
+// WarnOfKey warns of the file of a secret key that others than its owner may read or write. Keys of variables, public keys, and what is no
+// file of its own such as a pipe, have no mode that says so.
 func WarnOfKey(stderr io.Writer, name string) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {

@@ -263,8 +263,7 @@ func ofFlag(err error) error {
 	return fmt.Errorf("--source: %w", err)
 }
 
-// endProgram ends the programs that answer for Light, and says if they wrote
-// what nobody had asked for.
+// endProgram ends the programs that answer for Light, and says if they wrote what nobody had asked for.
 func (o *Flags) endProgram(program *execlight.Light) error {
 	err := program.Close()
 	if n := program.Unasked(); n > 0 {
@@ -274,8 +273,7 @@ func (o *Flags) endProgram(program *execlight.Light) error {
 	return err
 }
 
-// openBook takes a snapshot of the casebook, which it makes if something is
-// to be remembered in it.
+// openBook takes a snapshot of the casebook, which it makes if something is to be remembered in it.
 func (o *Flags) openBook(ctx context.Context, h *Connected) (*casebook.Snapshot, error) {
 	if !o.Remember {
 		return casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})

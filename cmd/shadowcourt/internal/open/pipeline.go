@@ -30,8 +30,7 @@ const (
 	rubricFolder = "rubrics"
 )
 
-// ShippedPipeline is the name under which the embedded pipeline can be given
-// in place of a file.
+// ShippedPipeline is the name under which the embedded pipeline can be given in place of a file.
 const ShippedPipeline = "defect-court"
 
 // ShippedLight is the embedded Light path, by the same way of naming.

@@ -80,8 +80,7 @@ type linter struct {
 	trust    open.Trust // by which what the files name by references is fetched
 }
 
-// lint checks one file, and says whether it has no fault. The error is none of
-// the file's. The file is read once, since it may be a pipe.
+// lint checks one file, and says whether it has no fault. The error is none of the file's. The file is read once, since it may be a pipe.
 func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
 	switch {
 	case path == open.ShippedRubric:

@@ -27,8 +27,7 @@ func newLanguages() []string { return []string{"go", "rust", "typescript", "c"} 
 
 func newRoles() []string { return []string{"judge", "persona", "edge"} }
 
-// pluginName is what the tools of all languages take for a name, and what
-// fits where C writes the manifest.
+// pluginName is what the tools of all languages take for a name, and what fits where C writes the manifest.
 var pluginName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 const maxPluginName = 31
@@ -88,8 +87,7 @@ func oneOf(flag, value string, known []string) error {
 	return cli.InputError(fmt.Errorf("%s %s: use %s", flag, sanitize.Line(value), strings.Join(known, ", ")))
 }
 
-// writeFolder writes files below a folder that must not be there yet. Where
-// that fails half-way the folder is taken away again.
+// writeFolder writes files below a folder that must not be there yet. Where that fails half-way the folder is taken away again.
 func writeFolder(dir string, files map[string][]byte) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -111,9 +109,8 @@ func writeFolder(dir string, files map[string][]byte) (err error) {
 	return nil
 }
 
-// templates of `plugin new`: LANGUAGE/common for every role, LANGUAGE/ROLE for
-// one, any/ for all languages. Each file's name ends in .tmpl, and what a template inserts stands
-// between <% and %>.
+// templates of `plugin new`: LANGUAGE/common for every role, LANGUAGE/ROLE for one, any/ for all languages. Each file's name ends in .tmpl,
+// and what a template inserts stands between <% and %>.
 //
 //go:embed plugin_new
 var newTemplates embed.FS
@@ -127,8 +124,7 @@ func (plugin) ABI() string { return abi.Version }
 // Ident is the name as an identifier.
 func (p plugin) Ident() string { return strings.ReplaceAll(p.Name, "-", "_") }
 
-// vendored says where in the repository a language's SDK stands, and which of
-// its files are copied to the folder shadowcourt.
+// vendored says where in the repository a language's SDK stands, and which of its files are copied to the folder shadowcourt.
 type vendored struct{ root, folder string }
 
 func sdkOf(language string) vendored {

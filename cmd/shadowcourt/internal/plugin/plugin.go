@@ -191,8 +191,7 @@ warned of.`,
 	return cmd
 }
 
-// grantsOf says of each capability that a module asks for which pipelines
-// would grant it: the shipped ones, or the one that is named.
+// grantsOf says of each capability that a module asks for which pipelines would grant it: the shipped ones, or the one that is named.
 func grantsOf(info *module.Info, file string) (map[abi.Capability][]string, error) {
 	if info.Manifest == nil {
 		return map[abi.Capability][]string{}, nil

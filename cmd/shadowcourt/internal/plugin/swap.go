@@ -118,8 +118,7 @@ func (o *swapOptions) open() (config *host.Config, d *moduledir.Dir, err error) 
 	return config, d, nil
 }
 
-// change judges modules with the folder that they would stand in, and carries
-// the change out.
+// change judges modules with the folder that they would stand in, and carries the change out.
 func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*moduledir.Dir, *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error)) error {
 	config, d, err := o.open()
 	if err != nil {

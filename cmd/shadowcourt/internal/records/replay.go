@@ -209,8 +209,7 @@ func (s *replaySession) each(ctx context.Context, ids []string, do func(*replay.
 	return nil
 }
 
-// trials reads on, and leaves out the trials that nobody asks for. An entry
-// that was not written whole is the end.
+// trials reads on, and leaves out the trials that nobody asks for. An entry that was not written whole is the end.
 func (s *replaySession) trials(ids []string) iter.Seq2[*record.Trial, error] {
 	return func(yield func(*record.Trial, error) bool) {
 		for {
@@ -332,8 +331,7 @@ func (t *replayTally) tellReasons(w io.Writer) error {
 	return err
 }
 
-// err says how many trials came out otherwise, and how many not at all; nil
-// where all are the same.
+// err says how many trials came out otherwise, and how many not at all; nil where all are the same.
 func (t *replayTally) err() error {
 	not := 0
 	for _, r := range t.reasons {

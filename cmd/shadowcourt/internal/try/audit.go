@@ -90,8 +90,7 @@ func (o *tryOptions) checkWatch() error {
 	return nil
 }
 
-// follow has the court follow the folder of --watch until stop is called, which
-// waits for the end of a swap that goes on.
+// follow has the court follow the folder of --watch until stop is called, which waits for the end of a swap that goes on.
 func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host) (stop func()) {
 	if !o.watch {
 		return func() {}
@@ -120,8 +119,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 	}), nil
 }
 
-// watchMessages are what a watched run says of swaps. Each is one write, so
-// that it stands whole beside those of the docket.
+// watchMessages are what a watched run says of swaps. Each is one write, so that it stands whole beside those of the docket.
 type watchMessages struct{ stderr io.Writer }
 
 func (m watchMessages) say(text string) {

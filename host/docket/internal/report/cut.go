@@ -229,8 +229,7 @@ var (
 	compileText = words(`^\S+\.go:\d+:\d+: `, ".go:")
 	buildText   = words(`\[(build|setup) failed\]|BUILD FAILED|COMPILATION ERROR`, " failed]", "BUILD FAILED", "COMPILATION ERROR")
 
-	// assertionText is a test's own word that something is not as it should be.
-	// "got:" begins what a Go example printed.
+	// assertionText is a test's own word that something is not as it should be. "got:" begins what a Go example printed.
 	assertionText = words(`^got:$|AssertionError( \[\w+\])?:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
 		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+\.go:\d+: |`+
 		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b|\bAssert\.\w+(\(.*\) Failure\b| failed\b)|^\s+(Expected|But was): |^expected: |`+

@@ -30,8 +30,7 @@ type IDs struct {
 	given map[string]int // how often
 }
 
-// Unique gives id, or where it was given before id#2 and so on, as several failures of one test have it. An empty id is
-// "unknown".
+// Unique gives id, or where it was given before id#2 and so on, as several failures of one test have it. An empty id is "unknown".
 func (i *IDs) Unique(id string) string {
 	if id == "" {
 		id = "unknown"
@@ -89,8 +88,7 @@ func (c *Cutter) lastWords() {
 	}
 }
 
-// ofSetup is the label that a failed setup speaks for: that of the test, or none where the environment speaks or the product
-// crashed.
+// ofSetup is the label that a failed setup speaks for: that of the test, or none where the environment speaks or the product crashed.
 func ofSetup(lines []string, group string) string {
 	if environment(lines) || crashIn(false)(group, lines) {
 		return ""
@@ -377,8 +375,7 @@ func (r *Runs) Add(passed bool) {
 // Mixed says whether some runs passed and some failed.
 func (r *Runs) Mixed() bool { return r.passed > 0 && r.failed > 0 }
 
-// Retried says whether the test failed until it passed, and did not run again then, as those who run a test again until it
-// passes leave it.
+// Retried says whether the test failed until it passed, and did not run again then, as those who run a test again until it passes leave it.
 func (r *Runs) Retried() bool { return r.again && r.passed == 1 && r.last }
 
 // Tell adds to a case a document "runs" and an item that quotes it, of runs that ended in both ways; nothing of others. It

@@ -120,8 +120,7 @@ func (c *Clip) drop(n int) {
 	c.tail = c.tail[:copy(c.tail, c.tail[n:])]
 }
 
-// Text is the log as far as it was kept, as valid UTF-8. Where something was cut, whole lines are, if head and tail have
-// line breaks.
+// Text is the log as far as it was kept, as valid UTF-8. Where something was cut, whole lines are, if head and tail have line breaks.
 func (c *Clip) Text() string {
 	if over := len(c.tail) - c.MaxTail; over > 0 {
 		c.drop(over)

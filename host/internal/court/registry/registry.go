@@ -26,9 +26,7 @@ func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 
 // Install loads modules, checks them against needs, and makes them the current generation. files are wasm files by module name; check is
 // asked last with the digests of the code, and may reject the whole set. A module that the current generation has already is kept as it is,
-// warm. The error is a
-// *RejectedError with all faults, or the context's: then the generation before
-// stays.
+// warm. The error is a *RejectedError with all faults, or the context's: then the generation before stays.
 func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, needs []Need, check func(codeDigest func(module string) string) error) error {
 	r.install.Lock()
 	defer r.install.Unlock()

@@ -74,10 +74,9 @@ func (s *State) Adopt(u *abi.Update) error {
 	return nil
 }
 
-// ApplyEncoded merges an encoded abi.Update, or rejects all of it with a
-// *RejectedError and leaves the state as it was. A structural mismatch, such as
-// a string in place of a list, is rejected with the path to it. There is no
-// limit on the size of an update: the limits stand where modules are called.
+// ApplyEncoded merges an encoded abi.Update, or rejects all of it with a *RejectedError and leaves the state as it was. A structural
+// mismatch, such as a string in place of a list, is rejected with the path to it. There is no limit on the size of an update: the limits
+// stand where modules are called.
 func (s *State) ApplyEncoded(encoded []byte) error {
 	u, err := codec.DecodeUpdate(encoded, math.MaxInt)
 	if err != nil {

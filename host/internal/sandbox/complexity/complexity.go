@@ -50,8 +50,7 @@ func (l Limits) exceeded(c Cost) bool {
 }
 
 // Check estimates what compiling a module costs. Own is the index of its first own function, for errors: a rewritten module may have more
-// imports than its author knows of. The error is an *Error beyond the limits, or a
-// *wasmfile.Error.
+// imports than its author knows of. The error is an *Error beyond the limits, or a *wasmfile.Error.
 func Check(file *wasmfile.File, own int, limits Limits) (Cost, error) {
 	m := newModule(file)
 	w := &walk{file: file, module: m, most: float64(limits.Bytes) / bytesInstruction}

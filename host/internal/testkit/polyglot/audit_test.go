@@ -16,9 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// The rubric of examples/audit brings in judges in Rust, C and TypeScript
-// by itself: each scores its criteria of every example opinion, and rightly.
-// Those whose tools are missing are left out of the rubric.
+// The rubric of examples/audit brings in judges in Rust, C and TypeScript by itself: each scores its criteria of every example opinion, and
+// rightly. Those whose tools are missing are left out of the rubric.
 func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
 	rubric := must.Get(audit.Load(root(t, "examples", "audit", "judges.yaml")))(t)
 	files := embedded(t)
@@ -84,8 +83,7 @@ func auditExamples(t *testing.T, a *host.Auditor) {
 	}
 }
 
-// heard checks that every judge of the rubric counts for each of its criteria,
-// and adds its scores.
+// heard checks that every judge of the rubric counts for each of its criteria, and adds its scores.
 func heard(t *testing.T, r *audit.Rubric, one *trial.Audit, scores map[string][]int) {
 	t.Helper()
 	if len(one.Errors) > 0 || len(one.Results) != len(r.Criteria) {

@@ -28,9 +28,8 @@ func judgesByFolder() map[string]struct {
 	}
 }
 
-// The example judges build with their language's own tools, pass their own
-// tests, load without any import, pass the conformance kit and judge rightly in
-// the sandbox.
+// The example judges build with their language's own tools, pass their own tests, load without any import, pass the conformance kit and
+// judge rightly in the sandbox.
 func TestAccept_PL9_JudgesOfEveryLanguage(t *testing.T) {
 	command := buildCommand(t)
 	for folder, j := range judgesByFolder() {

@@ -37,8 +37,7 @@ func inRust() *language {
 	}
 }
 
-// findRust looks for a rustc that has the library of the wasm target: rustup's
-// with the target added, or Debian's.
+// findRust looks for a rustc that has the library of the wasm target: rustup's with the target added, or Debian's.
 func findRust() (env []string, missing string) {
 	const install = "apt install rustc cargo libstd-rust-dev-wasm32, or rustup target add wasm32-unknown-unknown"
 	for _, rustc := range []string{tool("RUSTC", "rustc"), "/usr/bin/rustc"} {

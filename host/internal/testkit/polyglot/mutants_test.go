@@ -17,9 +17,8 @@ import (
 // mutantsOfModule of what a module answers are made.
 const mutantsOfModule = 100_000
 
-// standMutants is row PL9 for the answers of a module in whatever language: no
-// mutant of them panics the decoder, what is rejected says why, and what is
-// accepted is canonical when it is written again.
+// standMutants is row PL9 for the answers of a module in whatever language: no mutant of them panics the decoder, what is rejected says
+// why, and what is accepted is canonical when it is written again.
 func standMutants(t *testing.T, m *sandbox.Module) {
 	t.Helper()
 	types := map[abi.Call]string{

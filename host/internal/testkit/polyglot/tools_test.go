@@ -19,27 +19,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// language is one that modules are written in, and how its folders are built:
-// by the ordinary tools, run in the folder.
+// language is one that modules are written in, and how its folders are built: by the ordinary tools, run in the folder.
 type language struct {
 	name string
 	// vectors is the folder below tests of the guest for the test vectors, "" for tests itself.
 	vectors string
 	// ownTests: the SDK has tests beside the vectors, run in its folder.
 	ownTests bool
-	// commands build the module, tests run the folder's own tests. A command is
-	// a line without quoting; a first word in capitals is the variable of find's
-	// environment that holds the program.
+	// commands build the module, tests run the folder's own tests. A command is a line without quoting; a first word in capitals is the
+	// variable of find's environment that holds the program.
 	commands, tests []string
 	// output is the pattern of the built module, below the folder.
 	output string
-	// find gives the environment under which the commands run, or says what
-	// is missing and how to get it.
+	// find gives the environment under which the commands run, or says what is missing and how to get it.
 	find func() (env []string, missing string)
 }
 
-// need skips the test where the tools are missing. `make sdk-tests` says so
-// at its end, and fails if SDK_REQUIRE names the language.
+// need skips the test where the tools are missing. `make sdk-tests` says so at its end, and fails if SDK_REQUIRE names the language.
 func (l *language) need(t *testing.T) []string {
 	t.Helper()
 	if only := strings.Fields(os.Getenv("SDK_ONLY")); len(only) > 0 && !slices.Contains(only, l.name) {
@@ -163,8 +159,7 @@ func succeeds(name string, args ...string) bool {
 	return exec.Command(name, args...).Run() == nil
 }
 
-// tool gives the first of the candidates that is there; the environment
-// variable may name another.
+// tool gives the first of the candidates that is there; the environment variable may name another.
 func tool(variable string, candidates ...string) string {
 	if name := os.Getenv(variable); name != "" {
 		candidates = []string{name}

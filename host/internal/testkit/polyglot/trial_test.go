@@ -77,8 +77,7 @@ func (c *calls) note(r host.CallRecord) {
 	}
 }
 
-// contestedCase has an odd line in its log, and an item that no document has
-// and that addresses the court.
+// contestedCase has an odd line in its log, and an item that no document has and that addresses the court.
 func contestedCase() abi.Case {
 	served := strings.Repeat("12:00 request 17 served in 3 ms\n", 20)
 	log := served + "panic: quota exceeded on volume xyz\n" + served

@@ -206,8 +206,7 @@ func runVector(t *testing.T, m *sandbox.Module, typeName string, v *abitest.Vect
 	return nil
 }
 
-// printable writes a path as the SDKs do, which have no table of printable
-// characters: those beyond ASCII stand in it as they are.
+// printable writes a path as the SDKs do, which have no table of printable characters: those beyond ASCII stand in it as they are.
 func printable(path string) string {
 	return escaped.ReplaceAllStringFunc(path, func(s string) string {
 		r, _, _, err := strconv.UnquoteChar(s, '"')

@@ -8,8 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
-// cast plays all modules honestly, but for one answer. Its answers pass the
-// decoder, as those of modules do.
+// cast plays all modules honestly, but for one answer. Its answers pass the decoder, as those of modules do.
 type cast struct {
 	family    abi.Family // whose artifact is spoilt
 	spoil     func(*abi.Artifact)

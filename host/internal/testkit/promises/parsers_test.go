@@ -245,8 +245,7 @@ func isText(field *ast.Field) bool {
 	}
 }
 
-// eachFile parses the Go files of the contract, the host and the command. Generators are left
-// out: they read what this repository holds.
+// eachFile parses the Go files of the contract, the host and the command. Generators are left out: they read what this repository holds.
 func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
 	t.Helper()
 	const top = "../../../.."

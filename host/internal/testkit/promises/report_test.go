@@ -22,9 +22,8 @@ func reports(score float64, criteria ...string) *abi.AuditReport {
 	return r
 }
 
-// §9.1 and §9.3: a report whose score disagrees with its results, or with two results of a
-// criterion, is rejected: by the decoder as far as it can tell without the weights, by the
-// state of an audit to the last decimal.
+// §9.1 and §9.3: a report whose score disagrees with its results, or with two results of a criterion, is rejected: by the decoder as far as
+// it can tell without the weights, by the state of an audit to the last decimal.
 func TestAccept_FX4_Section9_3_ReportsAgreeWithTheirResults(t *testing.T) {
 	t.Parallel()
 	weights := &audit.Weights{Criteria: map[string]float64{"facts": 2}}

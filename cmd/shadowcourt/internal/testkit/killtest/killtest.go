@@ -61,8 +61,7 @@ func end(ctx context.Context, cmd *exec.Cmd, p Program, after time.Duration) (En
 	return Ending{Killed: code == -1, Code: code, Stdout: stdout.String(), Stderr: stderr.String(), Took: time.Since(start)}, ctx.Err()
 }
 
-// limitVariable holds the most bytes that a program may write into one file, afterVariable the file that has to be there
-// before that holds.
+// limitVariable holds the most bytes that a program may write into one file, afterVariable the file that has to be there before that holds.
 const (
 	limitVariable = "KILLTEST_FILE_BYTES"
 	afterVariable = "KILLTEST_AFTER"
