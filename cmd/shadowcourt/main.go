@@ -17,8 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/quarantine"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/records"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/serve"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/try"
@@ -60,7 +58,7 @@ func commands(s cli.Streams) []*cobra.Command {
 		cli.InGroup("Measure", measure.NewAudit(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify and replay records of trials", records.All(s)...)),
-		cli.InGroup("Share", publish.New(s, Version()), quarantine.New(s), serve.New(s, Version()), serve.NewLogin(s, Version()), try.NewMCP(s, Version())),
+		cli.InGroup("Share", alibi.NewPublish(s, Version()), alibi.NewQuarantine(s), serve.New(s, Version()), serve.NewLogin(s, Version()), try.NewMCP(s, Version())),
 	)
 	// The help has the flag --version. Scripts may use the names that the other commands had before they were below others.
 	return append(all, cli.Hidden(slices.Concat([]*cobra.Command{NewVersion(s), NewCache(s)}, plugin.Definitions(s), records.All(s))...)...)

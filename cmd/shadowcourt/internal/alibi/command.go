@@ -1,4 +1,4 @@
-// Package alibi is the command alibi: did this change make the tests fail?
+// Package alibi has the command alibi, did this change make the tests fail?, and those that take its answers further: publish and quarantine.
 package alibi
 
 import (

@@ -69,8 +69,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/quarantine Parse":                           "internal/quarantine FuzzParse",
 	"internal/quarantine ReadYAML":                        "internal/quarantine FuzzParse",
 	"cmd/shadowcourt/internal/alibi load":                 "internal/quarantine FuzzParse",
-	"cmd/shadowcourt/internal/quarantine readDocument":    "internal/answers FuzzRead",
-	"cmd/shadowcourt/internal/quarantine readReport":      "internal/quarantine FuzzRead",
+	"cmd/shadowcourt/internal/alibi readDocument":         "internal/answers FuzzRead",
+	"cmd/shadowcourt/internal/alibi readReport":           "internal/quarantine FuzzRead",
 	"internal/quarantine Read":                            "internal/quarantine FuzzRead",
 	"internal/trust ParseLock":                            "internal/trust FuzzParseLock",
 	"cmd/shadowcourt/internal/plugin parseRef":            "internal/moduleref FuzzParse",
@@ -160,7 +160,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 
 	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
 	"cmd/shadowcourt/internal/open ReadBounded":     "no: takes the name of a file; it bounds the size",
-	"cmd/shadowcourt/internal/publish readAnswers":  "internal/answers FuzzRead",
+	"cmd/shadowcourt/internal/alibi readAnswers":    "internal/answers FuzzRead",
 
 	"internal/trust Load":           "no: takes the name of a file; Parse reads it",
 	"internal/trust Parse":          "internal/trust FuzzParse",

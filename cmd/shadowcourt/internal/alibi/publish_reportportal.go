@@ -1,4 +1,4 @@
-package publish
+package alibi
 
 import (
 	"context"
@@ -65,7 +65,7 @@ func (o *reportPortalOptions) run(ctx context.Context, s cli.Streams, version, n
 	if err := errors.Join(o.check(), err, projectErr); err != nil {
 		return cli.InputError(err)
 	}
-	in, err := open(s, name)
+	in, err := openInput(s, name)
 	if err != nil {
 		return cli.InputError(err)
 	}

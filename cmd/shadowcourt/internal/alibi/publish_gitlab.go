@@ -1,4 +1,4 @@
-package publish
+package alibi
 
 import (
 	"cmp"

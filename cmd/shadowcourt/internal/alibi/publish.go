@@ -1,5 +1,4 @@
-// Package publish is the command publish: it writes answers of alibi where people work.
-package publish
+package alibi
 
 import (
 	"context"
@@ -18,8 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// New is the command of the program's version.
-func New(s cli.Streams, version string) *cobra.Command {
+// NewPublish is the command of the program's version.
+func NewPublish(s cli.Streams, version string) *cobra.Command {
 	return cli.Parent("publish", "Write answers of alibi to GitHub and other places where people work",
 		newIssues(s, version), newReportPortal(s, version), newGitLab(s, version), newGitHub(s, version))
 }
@@ -27,8 +26,8 @@ func New(s cli.Streams, version string) *cobra.Command {
 // oneDocument is the argument of every subcommand.
 var oneDocument = cli.ExactArgs(1, "the document that `alibi --report FILE.json` writes, or - for the standard input")
 
-// open opens a file, or the standard input where the name is -.
-func open(s cli.Streams, name string) (io.ReadCloser, error) {
+// openInput opens a file, or the standard input where the name is -.
+func openInput(s cli.Streams, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(s.In), nil
 	}
@@ -37,7 +36,7 @@ func open(s cli.Streams, name string) (io.ReadCloser, error) {
 
 // readAnswers reads a document of answers from a file, or from the standard input where the name is -. Whoever wrote it, its texts are hostile.
 func readAnswers(s cli.Streams, name string) (*answers.Document, error) {
-	in, err := open(s, name)
+	in, err := openInput(s, name)
 	if err != nil {
 		return nil, cli.InputError(err)
 	}

@@ -1,5 +1,4 @@
-// Package quarantine is the command quarantine: the reviewed file of flaky tests that do not block.
-package quarantine
+package alibi
 
 import (
 	"context"
@@ -17,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
-// New is the command quarantine.
-func New(s cli.Streams) *cobra.Command {
+// NewQuarantine is the command quarantine.
+func NewQuarantine(s cli.Streams) *cobra.Command {
 	cmd := cli.Parent("quarantine", "Keep proven flaky tests in a reviewed file, with owner and expiry, and have test runners obey it",
 		newCheck(s), newList(s), newWrite(s), newPropose(s))
 	cmd.Long = `Keep tests that are proven flaky in ` + quarantine.Path + `, reviewed as code is: each with a
@@ -28,18 +27,18 @@ test that a change made flaky or broke is never hidden.`
 	return cmd
 }
 
-// place is where the file is.
-type place struct {
+// fileFlag is where the file is.
+type fileFlag struct {
 	file string
 	top  string // of the repository; empty where there is none
 }
 
-func (p *place) flag(cmd *cobra.Command) {
+func (p *fileFlag) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.file, "file", "", "quarantine file (default: "+quarantine.Path+" of the repository)")
 }
 
 // find fills what the flag leaves open.
-func (p *place) find(ctx context.Context) {
+func (p *fileFlag) find(ctx context.Context) {
 	if r, err := repo.Open(ctx, "."); err == nil {
 		p.top = r.Top()
 	}
@@ -54,7 +53,7 @@ func (p *place) find(ctx context.Context) {
 }
 
 // read reads the file; where there is none, its error is fs.ErrNotExist.
-func (p *place) read(ctx context.Context, now time.Time) (*quarantine.File, error) {
+func (p *fileFlag) read(ctx context.Context, now time.Time) (*quarantine.File, error) {
 	p.find(ctx)
 	f, err := quarantine.Load(p.file, quarantine.DayOf(now))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +63,7 @@ func (p *place) read(ctx context.Context, now time.Time) (*quarantine.File, erro
 }
 
 // needed is read where the file has to be there.
-func (p *place) needed(ctx context.Context, now time.Time) (*quarantine.File, error) {
+func (p *fileFlag) needed(ctx context.Context, now time.Time) (*quarantine.File, error) {
 	f, err := p.read(ctx, now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.InputError(fmt.Errorf("%s: no such file: write one with shadowcourt quarantine propose ANSWERS.json --write", p.file))

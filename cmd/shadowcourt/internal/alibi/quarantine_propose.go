@@ -1,4 +1,4 @@
-package quarantine
+package alibi
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 
 // proposal are the flags of propose.
 type proposal struct {
-	place
+	fileFlag
 	write      bool
 	days       int
 	confidence float64

@@ -1,4 +1,4 @@
-package quarantine
+package alibi
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 )
 
 func newCheck(s cli.Streams) *cobra.Command {
-	var p place
+	var p fileFlag
 	var reports []string
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -82,7 +82,7 @@ type listed struct {
 }
 
 func newList(s cli.Streams) *cobra.Command {
-	var p place
+	var p fileFlag
 	format := "table"
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -144,7 +144,7 @@ func list(s cli.Streams, f *quarantine.File, asJSON bool, today quarantine.Day) 
 }
 
 func newWrite(s cli.Streams) *cobra.Command {
-	var p place
+	var p fileFlag
 	var form, pack string
 	var names []string
 	var uses strings.Builder
