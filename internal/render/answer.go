@@ -128,7 +128,7 @@ func newAnswerView(a *Answered) *answerView {
 	if a.Culprit != nil && a.Culprit.Hunk != nil {
 		v.Culprit.Hunk.Text = sanitize.Block(a.Culprit.Hunk.Text)
 	}
-	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.says(), v.Message, v.Held()}, "\x00")
+	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.Says(), v.Message, v.Held()}, "\x00")
 	return v
 }
 
@@ -149,8 +149,8 @@ func (v *answerView) name() string {
 	return v.Test
 }
 
-// says is what a row says behind the verdict.
-func (v *answerView) says() string {
+// Says is what a row says behind the verdict.
+func (v *answerView) Says() string {
 	text := v.Why
 	switch {
 	case v.Culprit != nil && v.Part != "":

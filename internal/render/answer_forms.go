@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"io"
@@ -49,7 +50,8 @@ func NewAnswerForm(form string, w io.Writer, trees AnswerTrees) AnswerWriter {
 		return NewAnswerJSONL(w, trees)
 	}
 	write := map[string]func(io.Writer, *answers.Document) error{
-		FormJSON: writeJSON, FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
+		FormJSON:  func(w io.Writer, d *answers.Document) error { return writeJSON(w, d) },
+		FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
 	}[form]
 	if write == nil {
 		return nil
@@ -111,8 +113,8 @@ func failureOf(a *Answered, v *answerView) answers.Failure {
 	}
 }
 
-func writeJSON(w io.Writer, d *answers.Document) error {
-	text, err := json.MarshalIndent(d, "", " ")
+func writeJSON(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return err
 	}
@@ -126,11 +128,7 @@ func culpritOf(f *answers.Failure) (commit, title, author, probability string) {
 	if c == nil {
 		return "", "", "", ""
 	}
-	commit = c.Commit
-	if commit == "" {
-		commit = notCommitted
-	}
-	return commit, sanitize.Line(c.Title), sanitize.Line(c.Author), decimal(c.Probability)
+	return cmp.Or(c.Commit, notCommitted), sanitize.Line(c.Title), sanitize.Line(c.Author), decimal(c.Probability)
 }
 
 func decimal(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
@@ -203,14 +201,7 @@ func writeJUnit(w io.Writer, d *answers.Document) error {
 
 // level is how a platform shows a verdict.
 func level(v alibi.Verdict, yours, open, not string) string {
-	switch v {
-	case alibi.IsYours:
-		return yours
-	case alibi.IsOpen:
-		return open
-	case alibi.NotYours:
-	}
-	return not
+	return cmp.Or(map[alibi.Verdict]string{alibi.IsYours: yours, alibi.IsOpen: open}[v], not)
 }
 
 // namesakesOf are those of a document.
@@ -278,27 +269,13 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 	issues, known := []issue{}, namesakesOf(d)
 	for i := range d.Failures {
 		f := &d.Failures[i]
-		file := f.File
-		if file == "" {
-			file = "."
-		}
 		issues = append(issues, issue{
 			sanitize.Line(known.name(f.Test, f.ID)) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
-			location{sanitize.Line(file), lines{max(f.Line, 1)}},
+			location{sanitize.Line(cmp.Or(f.File, ".")), lines{max(f.Line, 1)}},
 		})
 	}
-	text, err := json.MarshalIndent(issues, "", " ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(sanitize.JSON(text), '\n'))
-	return err
+	return writeJSON(w, issues)
 }
 
 // ruleOf names the attribution of a failure.
-func ruleOf(f *answers.Failure) string {
-	if f.Label == "" {
-		return "open"
-	}
-	return f.Label
-}
+func ruleOf(f *answers.Failure) string { return cmp.Or(f.Label, "open") }

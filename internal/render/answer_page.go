@@ -68,7 +68,7 @@ func NewAnswerParts(a *Answered) (parts AnswerParts, err error) {
 }
 
 // AnswerSays is what a row says behind the verdict: the commit and the part of the change, or how the failure is attributed, with the runs.
-func AnswerSays(a *alibi.Answer) string { return newAnswerView(&Answered{Answer: *a}).says() }
+func AnswerSays(a *alibi.Answer) string { return newAnswerView(&Answered{Answer: *a}).Says() }
 
 // AnswerStyle is the style sheet of [AnswerParts] for what stands in an element of this class. It needs that of [TrialStyle].
 func AnswerStyle(class string) string { return "." + class + "{\n" + answerStyle + "}\n" }
@@ -92,7 +92,6 @@ func (g *answerGroup) Title() string {
 
 // Anchor, Says and the like are what the page shows of an answer.
 func (v *answerView) Anchor() string       { return "answer-" + strconv.Itoa(v.number) }
-func (v *answerView) Says() string         { return v.says() }
 func (v *answerView) Grid() *runGrid       { return newRunGrid(v.Runs) }
 func (v *answerView) Ribbon() []ribbonPart { return ribbon(v.Culprit) }
 func (v *answerView) Beside() string       { return besides(v.Culprit) }

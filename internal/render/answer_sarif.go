@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 
@@ -117,10 +116,5 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 		}
 		r.Results = append(r.Results, result)
 	}
-	text, err := json.MarshalIndent(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r}}, "", " ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(sanitize.JSON(text), '\n'))
-	return err
+	return writeJSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r}})
 }

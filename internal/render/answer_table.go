@@ -94,15 +94,7 @@ func (t *answerTable) Close() error {
 }
 
 func verdictPaint(v alibi.Verdict) paint {
-	switch v {
-	case alibi.IsYours:
-		return red
-	case alibi.NotYours:
-		return green
-	case alibi.IsOpen:
-		return yellow
-	}
-	return plain
+	return map[alibi.Verdict]paint{alibi.IsYours: red, alibi.NotYours: green, alibi.IsOpen: yellow}[v]
 }
 
 // verdictText shouts only what somebody has to act on.
@@ -114,7 +106,7 @@ func verdictText(v alibi.Verdict) string {
 }
 
 func (t *answerTable) row(v *answerView) string {
-	name, said, seconds := v.name(), oneLine(v.says()), v.Seconds()
+	name, said, seconds := v.name(), oneLine(v.Says()), v.Seconds()
 	if q := v.Quarantined; q != nil {
 		said += oneLine("; in quarantine until " + q.Expires + " (" + q.Owner + ")")
 	}
@@ -158,11 +150,7 @@ type answerStory struct {
 // NewAnswerExplanations writes each answer at length: the conclusion, a grid of trees by environments with a mark for each run, the commits
 // with how probable each is, the failure's message and what would decide an open one.
 func NewAnswerExplanations(w io.Writer, trees AnswerTrees, terminal TerminalOptions) AnswerWriter {
-	s := &answerStory{w: w, partial: trees.Partial, story: story{TerminalOptions: terminal, width: terminal.Width}}
-	if s.width <= 0 || s.width > 110 {
-		s.width = 100
-	}
-	s.width = max(s.width, 40)
+	s := &answerStory{w: w, partial: trees.Partial, story: newStory(terminal)}
 	s.line(trees.lines(terminal))
 	return s
 }
@@ -177,13 +165,7 @@ func (s *answerStory) Write(a *Answered) error {
 	s.say(0, plain, v.Began())
 	s.say(0, plain, v.Held())
 	s.say(0, plain, v.Blamed())
-	if v.Culprit != nil {
-		if h := v.Culprit.Hunk; h != nil {
-			s.say(2, faint, hunkPlace(h))
-			s.hunk(h.Text)
-		}
-		s.say(0, plain, besides(v.Culprit))
-	}
+	s.hunk(v)
 	s.grid(newRunGrid(v.Runs))
 	s.ribbon(ribbon(v.Culprit))
 	s.part("Failure", v.Message)
@@ -213,15 +195,19 @@ func (s *answerStory) part(title, said string) {
 	}
 }
 
-// hunk writes changed lines, each in one line.
-func (s *answerStory) hunk(lines string) {
-	for line := range strings.SplitSeq(lines, "\n") {
-		p := red
-		if strings.HasPrefix(line, "+") {
-			p = green
+// hunk writes the change that did it, each line in one line, and which commits it may be as well.
+func (s *answerStory) hunk(v *answerView) {
+	if h := v.Hunk(); h != nil {
+		s.say(2, faint, hunkPlace(h))
+		for _, line := range changedLines(h.Text) {
+			p := red
+			if line.Added {
+				p = green
+			}
+			s.line("    " + s.paint(p, snip(strings.ReplaceAll(line.Text, "\t", "    "), s.width-4)))
 		}
-		s.line("    " + s.paint(p, snip(strings.ReplaceAll(line, "\t", "    "), s.width-4)))
 	}
+	s.say(0, plain, v.Beside())
 }
 
 // grid writes the runs as a table, or where that is too wide as a list.

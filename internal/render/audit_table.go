@@ -98,15 +98,13 @@ func (t *auditTable) indented(b *strings.Builder, text string, p paint) {
 }
 
 func (t *auditTable) several() string {
-	sum, violations, cut := 0.0, 0, 0
+	sums, cut := auditSums{}, 0
 	for _, a := range t.audits {
-		sum += a.GlobalScore
-		count(&violations, a.SecurityViolationFound)
+		sums.add(a)
 		count(&cut, len(a.CutDocuments) > 0)
 	}
-	mean := strconv.FormatFloat(sum/float64(len(t.audits)), 'f', 2, 64)
-	text := t.grid() + "\n" + plural(len(t.audits), "opinion", "opinions") + ", mean score " + mean + ", " +
-		plural(violations, "security violation", "security violations")
+	text := t.grid() + "\n" + plural(len(t.audits), "opinion", "opinions") + ", mean score " + sums.Mean() + ", " +
+		plural(sums.Violations, "security violation", "security violations")
 	if cut > 0 {
 		text += ", " + plural(cut, "was", "were") + " checked against documents that were cut"
 	}
@@ -252,8 +250,9 @@ func NewAuditMarkdown(w io.Writer) AuditWriter {
 
 type auditPage struct {
 	page
-	sums auditSums
-	list auditRows
+	sums   auditSums
+	list   []auditView
+	audits []*trial.Audit // of the list
 }
 
 // auditView is an audit with its place on the page.
@@ -267,7 +266,9 @@ func (p *auditPage) Write(a *trial.Audit) error {
 	shown := *a
 	shown.Opinion = whole(a.Opinion)
 	v := auditView{SanitizeAudit(&shown), "opinion-" + strconv.Itoa(p.sums.Count)}
-	p.list = append(p.list, newAuditRow(v.Audit, v.Anchor))
+	row := *v.Audit
+	row.Opinion = ""
+	p.list, p.audits = append(p.list, auditView{&row, v.Anchor}), append(p.audits, &row)
 	return p.templates.ExecuteTemplate(&p.articles, "auditarticle", v)
 }
 
@@ -275,12 +276,13 @@ func (p *auditPage) Close() error {
 	return p.templates.ExecuteTemplate(p.w, "auditpage", struct {
 		pageTop
 		*auditSums
-		Rows     auditRows
+		Rows     []auditView
 		Courts   bool
 		Criteria []string
 		Articles any
 	}{
-		newPageTop("Shadowcourt audit", trialStyle+styleSheet+auditStyle), &p.sums, p.list, p.list.Courts(), p.list.Criteria(),
+		newPageTop("Shadowcourt audit", trialStyle+styleSheet+auditStyle), &p.sums, p.list,
+		slices.ContainsFunc(p.audits, func(a *trial.Audit) bool { return a.Court() != "" }), trial.Criteria(p.audits),
 		p.rendered(&p.articles),
 	})
 }
@@ -294,9 +296,7 @@ type auditSums struct {
 func (s *auditSums) add(a *trial.Audit) {
 	s.Count++
 	s.scores += a.GlobalScore
-	if a.SecurityViolationFound {
-		s.Violations++
-	}
+	count(&s.Violations, a.SecurityViolationFound)
 }
 
 // Mean is the mean score with two decimals.
@@ -307,61 +307,29 @@ func (s *auditSums) Mean() string {
 	return strconv.FormatFloat(s.scores/float64(s.Count), 'f', 2, 64)
 }
 
-// auditRow is what the table of all opinions shows of one. Its texts are sanitized.
-type auditRow struct {
-	Anchor, Name, Apart, Court, Score string
-	Flags                             []string
-	results                           *trial.Audit
-}
-
 // auditScore is the score of a criterion, or a dash.
 type auditScore struct{ Criterion, Score string }
 
-func newAuditRow(a *trial.Audit, anchor string) auditRow {
-	scores := &trial.Audit{Results: make([]trial.AuditResult, len(a.Results))}
-	for i := range a.Results {
-		scores.Results[i].CriterionID, scores.Results[i].NumericScore = a.Results[i].CriterionID, a.Results[i].NumericScore
-	}
-	flags := a.Flags()
-	if a.Degraded {
+// Flags are those of the audit, with what else there is to know of it.
+func (v auditView) Flags() []string {
+	flags := v.Audit.Flags()
+	if v.Degraded {
 		flags = append(flags, "degraded")
 	}
-	if len(a.CutDocuments) > 0 {
+	if len(v.CutDocuments) > 0 {
 		flags = append(flags, "documents cut")
 	}
-	return auditRow{anchor, a.Name(), a.Apart(), a.Court(), a.Score(), flags, scores}
+	return flags
 }
 
 // Scores of criteria, in their order.
-func (r auditRow) Scores(criteria []string) []auditScore {
+func (v auditView) Scores(criteria []string) []auditScore {
 	list := make([]auditScore, len(criteria))
 	for i, id := range criteria {
 		list[i] = auditScore{id, "–"}
-		if result := r.results.Result(id); result != nil {
+		if result := v.Result(id); result != nil {
 			list[i].Score = strconv.Itoa(result.NumericScore)
 		}
 	}
 	return list
-}
-
-// auditRows are the rows of a table.
-type auditRows []auditRow
-
-// Courts says whether an opinion names its court.
-func (l auditRows) Courts() bool {
-	for i := range l {
-		if l[i].Court != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// Criteria are those of all opinions.
-func (l auditRows) Criteria() []string {
-	audits := make([]*trial.Audit, len(l))
-	for i := range l {
-		audits[i] = l[i].results
-	}
-	return trial.Criteria(audits)
 }

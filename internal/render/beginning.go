@@ -99,17 +99,9 @@ func (v *beginningView) spent() string {
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 func (v *beginningView) text(terminal TerminalOptions) string {
-	s := &answerStory{story: story{TerminalOptions: terminal, width: terminal.Width}}
-	if s.width <= 0 || s.width > 110 {
-		s.width = 100
-	}
-	s.width = max(s.width, 40)
+	s := &answerStory{story: newStory(terminal)}
 	s.say(0, bold, v.sentence())
-	if h := v.answer.Hunk(); h != nil {
-		s.say(2, faint, hunkPlace(h))
-		s.hunk(h.Text)
-	}
-	s.say(0, plain, v.answer.Beside())
+	s.hunk(v.answer)
 	s.ribbon(v.answer.Ribbon())
 	s.part("Failure", v.answer.Message)
 	s.line("")

@@ -12,11 +12,8 @@ import (
 
 // Explain writes one trial step by step, redacted and sanitized. The redactor may be nil.
 func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOptions) error {
-	s := &story{TerminalOptions: options, width: options.Width, trial: redactor.Trial(t)}
-	if s.width <= 0 || s.width > 110 {
-		s.width = 100
-	}
-	s.width = max(s.width, 40)
+	s := newStory(options)
+	s.trial = redactor.Trial(t)
 	s.cast = s.trial.Cast()
 	s.opening()
 	s.conclusion()
@@ -127,6 +124,14 @@ type story struct {
 	trial *trial.Trial
 	cast  trial.Cast
 	b     strings.Builder
+}
+
+func newStory(o TerminalOptions) story {
+	width := o.Width
+	if width <= 0 || width > 110 {
+		width = 100
+	}
+	return story{TerminalOptions: o, width: max(width, 40)}
 }
 
 func (s *story) line(text string) { s.b.WriteString(strings.TrimRight(text, " ") + "\n") }

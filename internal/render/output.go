@@ -108,7 +108,14 @@ func (jsonLines[T]) Close() error { return nil }
 // NewJSON writes one object: `results`, a list of the results as JSONL has them, one on each line, and `summary`, a
 // [Summary]. Results are written at once, so that memory does not grow with the docket.
 func NewJSON(w io.Writer) Writer {
-	return &resultsJSON{jsonList[trial.Trial]{w: w, name: "results"}, NewSummary()}
+	summary := NewSummary()
+	return &resultsJSON{jsonList[trial.Trial]{w: w, name: "results", encode: func(t *trial.Trial) ([]byte, error) {
+		result, err := t.Result.MarshalJSON()
+		if err == nil {
+			summary.Add(t)
+		}
+		return result, err
+	}}, summary}
 }
 
 type resultsJSON struct {
@@ -117,15 +124,6 @@ type resultsJSON struct {
 }
 
 func (j *resultsJSON) Summary() *Summary { return j.summary }
-
-func (j *resultsJSON) Write(t *trial.Trial) error {
-	result, err := t.Result.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	j.summary.Add(t)
-	return j.add(result)
-}
 
 func (j *resultsJSON) Close() error {
 	j.summary.finish()
@@ -163,16 +161,12 @@ func (j *jsonList[T]) Write(t *T) error {
 	if err != nil {
 		return err
 	}
-	return j.add(item)
-}
-
-func (j *jsonList[T]) add(item []byte) error {
 	lead := ",\n"
 	if !j.begun {
 		lead = "{\"" + j.name + "\":[\n"
 	}
 	j.begun = true
-	_, err := j.w.Write(append([]byte(lead), item...))
+	_, err = j.w.Write(append([]byte(lead), item...))
 	return err
 }
 

@@ -132,7 +132,7 @@ func viewFuncs() map[string]any {
 
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(viewFuncs()).Funcs(template.FuncMap{
-		"number": number, "width": width, "percent": sharePercent, "digest": shortDigest, "persona": personaClass, "initial": initial,
+		"number": number, "width": width, "percent": percent, "digest": shortDigest, "persona": personaClass, "initial": initial,
 		"label": func(v caseView, label string) labelView { return newLabelView(&v, label) },
 		"speech": func(v caseView, name, text, role string) speech {
 			return speech{v.Persona(name), clip(v.Named(text)), role}

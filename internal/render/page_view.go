@@ -120,21 +120,9 @@ func personaClass(p abi.Persona) string {
 	case "scarlet", "sapphire", "iron", "obsidian", "crimson", "cobalt", "cerulean", "amber":
 		return "p-" + c
 	}
-	switch p.Element {
-	case abi.Fire:
-		return "p-scarlet"
-	case abi.Water:
-		return "p-sapphire"
-	case abi.Earth:
-		return "p-cobalt"
-	case abi.Air:
-		return "p-amber"
-	case abi.Diamond:
-		return "p-iron"
-	case abi.Lightning:
-		return "p-obsidian"
-	}
-	return "p-none"
+	return cmp.Or(map[abi.Element]string{
+		abi.Fire: "p-scarlet", abi.Water: "p-sapphire", abi.Earth: "p-cobalt", abi.Air: "p-amber", abi.Diamond: "p-iron", abi.Lightning: "p-obsidian",
+	}[p.Element], "p-none")
 }
 
 // initial is the letter of a persona's badge.
@@ -152,13 +140,6 @@ func width(v float64) int {
 		return 0
 	}
 	return int(min(v, 1)*100 + 0.5)
-}
-
-func sharePercent(n, of int) string {
-	if of == 0 {
-		return "–"
-	}
-	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
 }
 
 // shortDigest shows enough of a digest to tell modules apart.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -8,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Summary counts what came of a docket. The zero value is ready for Add.
+// Summary counts what came of a docket.
 type Summary struct {
 	Cases int `json:"cases"`
 	// Tried is how many went before the court.
@@ -106,7 +107,10 @@ func (s *Summary) finish() {
 
 // NewSummary is empty, with every status at 0.
 func NewSummary() *Summary {
-	s := &Summary{ByStatus: make(map[trial.Status]int), ByCause: make(map[trial.Cause]int)}
+	s := &Summary{
+		ByStatus: make(map[trial.Status]int), ByCause: make(map[trial.Cause]int), found: make(map[trial.Finding]int),
+		failures: make(map[failedAt]string), legend: legend{names: make(map[string]string), answers: make(map[string]int)},
+	}
 	for _, status := range trial.Statuses() {
 		s.ByStatus[status] = 0
 	}
@@ -124,27 +128,18 @@ func (s *Summary) Add(t *trial.Trial) {
 		s.failed(r)
 	}
 	if len(r.Experiments) > 0 {
-		if s.found == nil {
-			s.found = make(map[trial.Finding]int)
-		}
 		s.found[t.Conclusion().Finding]++
 	}
 	if r.Audit != nil {
-		if s.Audits == nil {
-			s.Audits = &AuditSummary{}
-		}
+		s.Audits = cmp.Or(s.Audits, &AuditSummary{})
 		s.Audits.add(r.Audit)
 	}
 	if r.Rules != nil {
-		if s.Rules == nil {
-			s.Rules = &RulesSummary{}
-		}
+		s.Rules = cmp.Or(s.Rules, &RulesSummary{})
 		s.Rules.add(r.Rules)
 	}
 	if len(r.Completions)+len(r.Fallbacks) > 0 {
-		if s.Models == nil {
-			s.Models = &ModelSummary{}
-		}
+		s.Models = cmp.Or(s.Models, &ModelSummary{})
 		s.Models.add(r)
 	}
 	if !r.Activated {
@@ -154,9 +149,7 @@ func (s *Summary) Add(t *trial.Trial) {
 	if t.Truth == nil {
 		return
 	}
-	if s.Truth == nil {
-		s.Truth = &TruthSummary{}
-	}
+	s.Truth = cmp.Or(s.Truth, &TruthSummary{})
 	s.Truth.add(r, t.Truth, t.Compare())
 }
 
@@ -166,9 +159,6 @@ func (s *Summary) failed(r *trial.Result) {
 		at.node, at.persona, message = f.Node, f.Persona, f.Message
 	}
 	if _, known := s.failures[at]; !known {
-		if s.failures == nil {
-			s.failures = make(map[failedAt]string)
-		}
 		s.failures[at] = message
 	}
 }

@@ -17,45 +17,37 @@ type SummaryLine struct{ Name, Text string }
 // Lines gives the summary in words, sanitized, for a table's foot and for reports.
 func (s *Summary) Lines() []SummaryLine {
 	var lines []SummaryLine
-	if all := s.allFailed(); all != "" {
-		lines = append(lines, SummaryLine{allFailed, all})
+	add := func(name, text string) {
+		if text != "" {
+			lines = append(lines, SummaryLine{name, text})
+		}
 	}
-	lines = append(lines, SummaryLine{"Cases", s.caseLine()})
-	if s.finish(); s.NoExperiments != "" {
-		lines = append(lines, SummaryLine{"No reruns", sanitize.Line(s.NoExperiments)})
-	}
-	if s.OtherSource != "" {
-		lines = append(lines, SummaryLine{"Source", sanitize.Line(s.OtherSource)})
-	}
-	if answers := s.legend.answerLine(); answers != "" {
-		lines = append(lines, SummaryLine{"Answers", answers})
-	}
-	if len(s.ByCause) > 0 {
-		lines = append(lines, SummaryLine{"Mistrials", s.causeLine()})
-	}
-	if found := s.foundLine(); found != "" {
-		lines = append(lines, SummaryLine{"Found", found})
-	}
+	s.finish()
+	add(allFailed, s.allFailed())
+	add("Cases", s.caseLine())
+	add("No reruns", sanitize.Line(s.NoExperiments))
+	add("Source", sanitize.Line(s.OtherSource))
+	add("Answers", s.legend.answerLine())
+	add("Mistrials", s.causeLine())
+	add("Found", s.foundLine())
 	if t := s.Truth; t != nil && t.Known > 0 {
-		lines = append(lines, SummaryLine{"Truth", t.line()})
+		add("Truth", t.line())
 	}
 	if t := s.Truth; t != nil && t.Expected > 0 {
-		lines = append(lines, SummaryLine{"Verdicts", "as expected in " + share(t.AsExpected, t.Expected)})
+		add("Verdicts", "as expected in "+share(t.AsExpected, t.Expected))
 	}
 	if s.Audits != nil {
-		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
+		add("Audits", s.Audits.line())
 	}
 	if s.Rules != nil {
-		lines = append(lines, SummaryLine{"Rules", s.Rules.line()})
+		add("Rules", s.Rules.line())
 	}
 	if s.Models != nil {
 		lines = append(lines, s.Models.lines()...)
 	}
-	if labels := s.legend.line(); labels != "" {
-		lines = append(lines, SummaryLine{"Labels", labels})
-	}
+	add("Labels", s.legend.line())
 	if s.Cases > 0 {
-		lines = append(lines, SummaryLine{"Statuses", s.statusLine()})
+		add("Statuses", s.statusLine())
 	}
 	return lines
 }
@@ -102,10 +94,8 @@ func (s *RulesSummary) line() string {
 
 func (s *Summary) caseLine() string {
 	var parts []string
-	for _, status := range trial.Statuses() {
-		if n := s.ByStatus[status]; n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+string(status))
-		}
+	for _, of := range statusShares(s) {
+		parts = append(parts, strconv.Itoa(of.Count)+" "+string(of.Status))
 	}
 	if len(parts) == 0 {
 		return strconv.Itoa(s.Cases) + ", nothing to try"
@@ -130,9 +120,7 @@ func (s *Summary) allFailed() string {
 
 // foundLine counts what experiments found, the most frequent first.
 func (s *Summary) foundLine() string {
-	found := slices.SortedFunc(maps.Keys(s.found), func(a, b trial.Finding) int {
-		return cmp.Or(s.found[b]-s.found[a], cmp.Compare(a, b))
-	})
+	found := mostFirst(s.found)
 	parts := make([]string, len(found))
 	for i, f := range found {
 		parts[i] = string(f) + " " + strconv.Itoa(s.found[f])
@@ -140,13 +128,13 @@ func (s *Summary) foundLine() string {
 	return strings.Join(parts, ", ")
 }
 
+// mostFirst are the keys of counts, the most frequent first.
+func mostFirst[K ~string](counts map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+}
+
 func (s *Summary) causeLine() string {
-	causes := slices.SortedFunc(maps.Keys(s.ByCause), func(a, b trial.Cause) int {
-		if d := s.ByCause[b] - s.ByCause[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(string(a), string(b))
-	})
+	causes := mostFirst(s.ByCause)
 	parts := make([]string, 0, len(causes))
 	for _, c := range causes {
 		parts = append(parts, strconv.Itoa(s.ByCause[c])+" "+sanitize.Line(string(c)))
@@ -173,8 +161,7 @@ func share(n, of int) string {
 
 // legend gathers what the labels are called that a docket's answers name.
 type legend struct {
-	labels []string
-	names  map[string]string
+	names map[string]string
 	// answers counts the final classifications.
 	answers map[string]int
 }
@@ -182,9 +169,6 @@ type legend struct {
 func (l *legend) add(t *trial.Trial) {
 	r := &t.Result
 	if final := r.Final.Classification; final != "" {
-		if l.answers == nil {
-			l.answers = make(map[string]int)
-		}
 		l.answers[final]++
 	}
 	used := []string{r.Final.Classification}
@@ -199,10 +183,6 @@ func (l *legend) add(t *trial.Trial) {
 		if label == "" || name == "" || l.names[label] != "" {
 			continue
 		}
-		if l.names == nil {
-			l.names = make(map[string]string)
-		}
-		l.labels = append(l.labels, label)
 		l.names[label] = name
 	}
 }
@@ -212,7 +192,7 @@ const maxLegend = 12
 
 // line is the legend, sanitized; empty where no label has a name.
 func (l *legend) line() string {
-	labels := slices.Sorted(slices.Values(l.labels))
+	labels := slices.Sorted(maps.Keys(l.names))
 	parts := make([]string, len(labels))
 	for i, label := range labels {
 		parts[i] = snip(l.names[label], nameColumns) + " (" + snip(label, labelColumns) + ")"
@@ -222,12 +202,7 @@ func (l *legend) line() string {
 
 // answerLine counts the answers by label, the most frequent first, sanitized.
 func (l *legend) answerLine() string {
-	labels := slices.SortedFunc(maps.Keys(l.answers), func(a, b string) int {
-		if d := l.answers[b] - l.answers[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
+	labels := mostFirst(l.answers)
 	parts := make([]string, len(labels))
 	for i, label := range labels {
 		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(trial.LabelName(l.names, label), labelColumns)
@@ -245,10 +220,8 @@ func joinFew(parts []string, with string) string {
 // statusLine says what the statuses mean that there are.
 func (s *Summary) statusLine() string {
 	parts := []string{"Light is the classifier under review"}
-	for _, status := range trial.Statuses() {
-		if s.ByStatus[status] > 0 {
-			parts = append(parts, string(status)+": "+status.Meaning())
-		}
+	for _, of := range statusShares(s) {
+		parts = append(parts, string(of.Status)+": "+of.Status.Meaning())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -274,9 +247,7 @@ func (s *Summary) Unbound(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	if s.Models == nil {
-		s.Models = &ModelSummary{}
-	}
+	s.Models = cmp.Or(s.Models, &ModelSummary{})
 	s.Models.Unbound = names
 }
 

@@ -176,28 +176,23 @@ func (l *caseList) text(o TerminalOptions, heading, more string) string {
 			tail, width = "  "+o.paint(statusPaint(c.status), status), width-len(status)-2
 		}
 		b.WriteString(snipStart(c.ids[0], max(width, 20)) + tail + "\n")
-		c.tellOthers(o, &b)
+		names := make([]string, 0, maxAlike)
+		for _, id := range c.ids[1:] {
+			names = append(names, snipStart(id, idColumns))
+		}
+		others := strings.Join(names, ", ")
+		if n := c.cases - len(c.ids); n > 0 {
+			others += " and " + plural(n, "more case", "more cases")
+		}
+		if others != "" {
+			b.WriteString(o.Named("  as well", others))
+		}
 		b.WriteString(c.said)
 	}
 	if l.untold > 0 {
 		b.WriteString(more + plural(l.untold, "more case", "more cases") + "\n")
 	}
 	return b.String() + "\n"
-}
-
-// tellOthers names the cases beside the first.
-func (c *alikeCases) tellOthers(o TerminalOptions, b *strings.Builder) {
-	names := make([]string, 0, maxAlike)
-	for _, id := range c.ids[1:] {
-		names = append(names, snipStart(id, idColumns))
-	}
-	text := strings.Join(names, ", ")
-	if more := c.cases - len(c.ids); more > 0 {
-		text += " and " + plural(more, "more case", "more cases")
-	}
-	if text != "" {
-		b.WriteString(o.Named("  as well", text))
-	}
 }
 
 // leave notes a case without an answer: why there is none, and what to do next.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,38 +54,17 @@ func (o TerminalOptions) paint(p paint, s string) string {
 }
 
 func statusPaint(s trial.Status) paint {
-	switch s {
-	case trial.Accepted, trial.Affirmed:
-		return green
-	case trial.Amended:
-		return cyan
-	case trial.Acquitted:
-		return yellow
-	case trial.Mistrial:
-		return red
-	case trial.Unreviewed, trial.Rejected:
-		return faint
-	}
-	return plain
+	return map[trial.Status]paint{
+		trial.Accepted: green, trial.Affirmed: green, trial.Amended: cyan, trial.Acquitted: yellow, trial.Mistrial: red,
+		trial.Unreviewed: faint, trial.Rejected: faint,
+	}[s]
 }
 
 // personaPaint follows the element, which every persona has, so that personas of other pipelines have a colour too.
 func personaPaint(p abi.Persona) paint {
-	switch p.Element {
-	case abi.Fire:
-		return red
-	case abi.Water:
-		return blue
-	case abi.Earth:
-		return green
-	case abi.Air:
-		return yellow
-	case abi.Diamond:
-		return cyan
-	case abi.Lightning:
-		return magenta
-	}
-	return bold
+	return cmp.Or(map[abi.Element]paint{
+		abi.Fire: red, abi.Water: blue, abi.Earth: green, abi.Air: yellow, abi.Diamond: cyan, abi.Lightning: magenta,
+	}[p.Element], bold)
 }
 
 // snip makes text fit for one line of at most width columns.
@@ -146,7 +126,7 @@ func weight(v float64) string { return trial.Weight(v) }
 
 func percent(n, of int) string {
 	if of == 0 {
-		return "none"
+		return "–"
 	}
 	return strconv.FormatFloat(100*float64(n)/float64(of), 'f', 1, 64) + "%"
 }

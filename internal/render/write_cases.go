@@ -1,8 +1,6 @@
 package render
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -84,13 +82,11 @@ func (c casesWriter) write(of *abi.Case, truth *trial.Truth) error {
 	if truth != nil {
 		line.Truth = &truthLine{truth.Classification, truth.ExpectedVerdict}
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(line); err != nil {
+	text, err := encoded(line)
+	if err != nil {
 		return err
 	}
-	_, err := c.w.Write(b.Bytes())
+	_, err = c.w.Write(text)
 	return err
 }
 
