@@ -4,9 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // labels are the names for people that the courts of generations have for labels. Safe for concurrent use.
@@ -25,7 +23,13 @@ func (l *labels) of(ctx context.Context, generation int64) (map[string]string, e
 	if names, ok := l.kept.Load(digest); ok {
 		return names.(map[string]string), nil //nolint:forcetypeassert // nothing else is kept
 	}
-	def, err := l.pipeline(ctx, digest)
+	files := map[string][]byte{}
+	if digest != "" {
+		if files[PipelineFile], err = l.store.Blob(ctx, digest); err != nil {
+			return nil, err
+		}
+	}
+	def, err := Pipeline(files, PipelineFile)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +39,4 @@ func (l *labels) of(ctx context.Context, generation int64) (map[string]string, e
 	}
 	l.kept.Store(digest, names)
 	return names, nil
-}
-
-func (l *labels) pipeline(ctx context.Context, digest string) (*pipeline.Definition, error) {
-	if digest == "" {
-		return pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
-	}
-	text, err := l.store.Blob(ctx, digest)
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.Parse(PipelineFile, text)
 }

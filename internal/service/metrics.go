@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -229,7 +231,7 @@ func (s *Service) observed(next http.Handler) http.Handler {
 		ctx := telemetry.With(s.config.Tracing.FromRequest(r), telemetry.RequestID, slog.StringValue(id))
 		ctx, span := s.config.Tracing.Begin(ctx, telemetry.Server, area(r.URL.Path))
 		route := ""
-		if span.On() {
+		if span.IsRecording() {
 			ctx = context.WithValue(ctx, routeKey{}, &route)
 		}
 		r = r.WithContext(ctx) //nolint:contextcheck // it is made from the request's
@@ -238,7 +240,8 @@ func (s *Service) observed(next http.Handler) http.Handler {
 		begun := time.Now() //nolint:forbidigo // a duration for people, by the monotonic clock
 		defer func() {      //nolint:contextcheck // the context is the request's
 			fault := recover()
-			aborted := errors.Is(asError(fault), http.ErrAbortHandler)
+			err, _ := fault.(error)
+			aborted := errors.Is(err, http.ErrAbortHandler)
 			if fault != nil && !aborted {
 				s.config.Log.ErrorContext(r.Context(), "a handler failed", "path", r.URL.Path, "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
 				if out.status == 0 {
@@ -258,17 +261,17 @@ func (s *Service) observed(next http.Handler) http.Handler {
 }
 
 // endRequest ends the span of a request, by the names that OpenTelemetry has for HTTP.
-func endRequest(span telemetry.Span, r *http.Request, id, route string, status int) {
-	if span.On() {
+func endRequest(span trace.Span, r *http.Request, id, route string, status int) {
+	if span.IsRecording() {
 		method := knownMethod(r.Method)
 		_, path, _ := strings.Cut(route, " ")
 		if path != "" {
-			span.Rename(method + " " + path)
+			span.SetName(method + " " + path)
 		}
-		span.Set(attribute.String("http.request.method", method), attribute.String("http.route", path),
+		span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", path),
 			attribute.Int("http.response.status_code", status), attribute.String("shadowcourt.request", id))
 		if status >= http.StatusInternalServerError {
-			span.Fail(http.StatusText(status))
+			span.SetStatus(codes.Error, http.StatusText(status))
 		}
 	}
 	span.End()
@@ -281,11 +284,6 @@ func knownMethod(method string) string {
 		return method
 	}
 	return "other"
-}
-
-func asError(fault any) error {
-	err, _ := fault.(error)
-	return err
 }
 
 // area is what a path is counted under: few words, whatever is asked for.

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -101,18 +102,10 @@ type Service struct {
 
 // New prepares a process.
 func New(ctx context.Context, config Config) (*Service, error) {
-	if config.Role == "" {
-		config.Role = RoleAll
-	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	if config.Connections == 0 {
-		config.Connections = min(mostConnections, fileLimit()/2)
-	}
-	if config.Stop == 0 {
-		config.Stop = defaultStop
-	}
+	config.Role = cmp.Or(config.Role, RoleAll)
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	config.Connections = cmp.Or(config.Connections, min(mostConnections, fileLimit()/2))
+	config.Stop = cmp.Or(config.Stop, defaultStop)
 	config.Log = slog.New(telemetry.Handler{Handler: config.Log.Handler()})
 	if _, err := work.Begin(ctx, config.Store); err != nil {
 		return nil, fmt.Errorf("the modules of this program: %w", err)

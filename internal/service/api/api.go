@@ -82,18 +82,10 @@ type Operations struct {
 
 // New makes the operations of a process.
 func New(config Config) *Operations {
-	if config.MaxUpload == 0 {
-		config.MaxUpload = DefaultMaxUpload
-	}
-	if config.Uploads == 0 {
-		config.Uploads = defaultUploads
-	}
-	if config.UploadWait == 0 {
-		config.UploadWait = defaultWait
-	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
+	config.MaxUpload = cmp.Or(config.MaxUpload, DefaultMaxUpload)
+	config.Uploads = cmp.Or(config.Uploads, defaultUploads)
+	config.UploadWait = cmp.Or(config.UploadWait, defaultWait)
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
 	return &Operations{config, newSlots(config.Uploads)}
 }
 

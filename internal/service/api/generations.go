@@ -108,11 +108,6 @@ func (o *Operations) AddGeneration(ctx context.Context, in *AddGenerationRequest
 		return g, err
 	}
 	g.Author = who.Name
-	return o.KeepGeneration(ctx, g, blobs)
-}
-
-// KeepGeneration checks a generation, and adds it with its blobs: see Config.CheckGeneration. It asks for no scope.
-func (o *Operations) KeepGeneration(ctx context.Context, g store.Generation, blobs map[string][]byte) (store.Generation, error) {
 	if o.CheckGeneration == nil {
 		return g, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "this process can't check modules: ask one with the role api or all")
 	}
@@ -129,7 +124,7 @@ func (o *Operations) KeepGeneration(ctx context.Context, g store.Generation, blo
 		return g, err
 	}
 	details := strings.TrimSpace(strings.Join(append([]string{g.Note}, fetched...), "\n"))
-	return g, o.Store.Log(ctx, store.Action{Author: g.Author, Action: "generation.add", Target: fmt.Sprintf("generation %d", g.ID), Details: details})
+	return g, o.log(ctx, "generation.add", "generation", g.ID, details)
 }
 
 // planGeneration gives the generation that a request describes, and the blobs that it brings.

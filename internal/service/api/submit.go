@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -22,6 +23,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"go.opentelemetry.io/otel/attribute"
+	otel "go.opentelemetry.io/otel/codes"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -142,11 +144,11 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.Reade
 		receive = o.receiveResults
 	}
 	if d, created, err = receive(ctx, who, in, b); err != nil {
-		span.Fail("rejected")
+		span.SetStatus(otel.Error, "rejected")
 		return d, false, b.failure(err)
 	}
-	if span.On() {
-		span.Set(attribute.Int64("shadowcourt.docket", d.ID), attribute.String("shadowcourt.format", d.Format), attribute.Int("shadowcourt.cases", d.Cases))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.Int64("shadowcourt.docket", d.ID), attribute.String("shadowcourt.format", d.Format), attribute.Int("shadowcourt.cases", d.Cases))
 	}
 	if !created {
 		return d, false, nil
@@ -177,10 +179,7 @@ const retryUpload = 2 * time.Second
 
 // receive reads the body to its end, and makes a docket of it.
 func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submission, b *body) (d store.Docket, created bool, err error) {
-	name, format := in.Name, in.Format
-	if name == "" {
-		name = "docket"
-	}
+	name, format := cmp.Or(in.Name, "docket"), in.Format
 	inputs, err := run.One(name, b, format)
 	if err != nil {
 		return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, err.Error())
@@ -266,7 +265,7 @@ const (
 
 // finish reads what the reader of the format left, and gives the digest of the request: of its body, and of what it says beside.
 func (b *body) finish(in *Submission) (string, error) {
-	if err := b.drain(); err != nil {
+	if _, err := io.Copy(io.Discard, b); err != nil {
 		return "", err
 	}
 	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, hex.EncodeToString(b.hash.Sum(nil))})
@@ -363,10 +362,4 @@ func (b *body) Read(p []byte) (int, error) {
 		b.err = err
 	}
 	return n, err
-}
-
-// drain reads to the end.
-func (b *body) drain() error {
-	_, err := io.Copy(io.Discard, b)
-	return err
 }

@@ -7,6 +7,7 @@
 package auth
 
 import (
+	"cmp"
 	"container/list"
 	"errors"
 	"fmt"
@@ -35,8 +36,6 @@ type Config struct {
 	// PublicURL is how people's browsers reach the server: needed behind a proxy and for OIDC. An https URL makes cookies Secure.
 	PublicURL *url.URL
 	OIDC      *OIDC // nil: people sign in with tokens
-	// SessionLife is how long a session lasts; 0: 12 hours.
-	SessionLife time.Duration
 	// Rate is how many requests a second a client may send on average, Burst how many at once. 0: 100 and 400.
 	Rate  float64
 	Burst int
@@ -45,7 +44,8 @@ type Config struct {
 	Log      *slog.Logger // nil: nothing is logged
 }
 
-const defaultSessionLife = 12 * time.Hour
+// sessionLife is how long a session lasts.
+const sessionLife = 12 * time.Hour
 
 // Authenticator identifies clients. Safe for concurrent use.
 type Authenticator struct {
@@ -64,22 +64,13 @@ func New(config Config) (*Authenticator, error) {
 		return nil, errors.New("auth: store, clock and randomness must be set")
 	case config.Local != "" && CheckToken(config.Local) != nil:
 		return nil, fmt.Errorf("auth: the local token: %w", ErrNoToken)
-	case config.Rate < 0 || config.Burst < 0 || config.SessionLife < 0:
+	case config.Rate < 0 || config.Burst < 0:
 		return nil, errors.New("auth: limits must not be negative")
 	}
-	if config.SessionLife == 0 {
-		config.SessionLife = defaultSessionLife
-	}
-	if config.Rate == 0 {
-		config.Rate = 100
-	}
-	if config.Burst == 0 {
-		config.Burst = 400
-	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	a := &Authenticator{config: config, rates: newRates(config.Rate, config.Burst, config.Now), origins: http.NewCrossOriginProtection()}
+	config.Rate = cmp.Or(config.Rate, 100)
+	config.Burst = cmp.Or(config.Burst, 400)
+	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
+	a := &Authenticator{config: config, rates: &rates{limit: rate.Limit(config.Rate), burst: config.Burst, now: config.Now, clients: map[string]*list.Element{}}, origins: http.NewCrossOriginProtection()}
 	if config.PublicURL != nil {
 		if err := a.origins.AddTrustedOrigin(config.PublicURL.Scheme + "://" + config.PublicURL.Host); err != nil {
 			return nil, err
@@ -230,10 +221,6 @@ type rates struct {
 type client struct {
 	key     string
 	limiter *rate.Limiter
-}
-
-func newRates(perSecond float64, burst int, now func() time.Time) *rates {
-	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, clients: map[string]*list.Element{}}
 }
 
 // take says whether a client may send a request now, and if not, after what time.

@@ -30,8 +30,6 @@ type OIDC struct {
 	Secret   string   // empty for a public client
 	Allow    []string // who may submit and review; nobody else may sign in, but for those in Operate
 	Operate  []string // who may do everything
-	// GroupsClaim is the claim of the ID token with the groups; empty: "groups".
-	GroupsClaim string
 	// Scopes are asked for beside openid, profile and email.
 	Scopes []string
 	// Client is used for requests to the issuer; nil: one with limits of time and size.
@@ -283,13 +281,9 @@ func (p *provider) claims(token *oidc.IDToken) (*claims, error) {
 	}
 	verified := string(all["email_verified"])
 	c.Verified = verified == "true" || verified == `"true"`
-	name := p.config.GroupsClaim
-	if name == "" {
-		name = "groups"
-	}
-	if raw, ok := all[name]; ok {
+	if raw, ok := all["groups"]; ok {
 		if err := json.Unmarshal(raw, &c.Groups); err != nil {
-			return nil, fmt.Errorf("claim %s is no list of names: %w", name, err)
+			return nil, fmt.Errorf("claim groups is no list of names: %w", err)
 		}
 	}
 	return c, nil

@@ -59,14 +59,14 @@ func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, who *Ident
 	if err != nil {
 		return err
 	}
-	s := store.Session{Subject: who.Submitter, Name: who.Name, Scopes: Words(who.Scopes), Expires: a.config.Now().Add(a.config.SessionLife)}
+	s := store.Session{Subject: who.Submitter, Name: who.Name, Scopes: Words(who.Scopes), Expires: a.config.Now().Add(sessionLife)}
 	if token != "" {
 		s.Data = HashOf(token)
 	}
 	if err := a.config.Store.AddSession(r.Context(), HashOf(secret), s); err != nil {
 		return err
 	}
-	a.setCookie(w, r, a.cookieName(r), secret, a.config.SessionLife)
+	a.setCookie(w, r, a.cookieName(r), secret, sessionLife)
 	return nil
 }
 

@@ -261,13 +261,7 @@ func (s *Store) Trial(ctx context.Context, id TrialID) (*Tried, error) {
 		list, err = readTrials(ctx, q, id.Docket, id.Ordinal, id.Ordinal, true)
 		return err
 	})
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("trial %s: %w", id, ErrNotFound)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
+	return first("trial "+id.String(), list, err)
 }
 
 // Results reads the results of a docket in its order, from an ordinal on (from 1): those that were tried, those that wait and faults.

@@ -47,19 +47,6 @@ func (m moment) Scan(column any) error {
 	return nil
 }
 
-// flag reads a truth value.
-type flag struct{ to *bool }
-
-// Scan is for database/sql and pgx.
-func (f flag) Scan(column any) error {
-	number, ok := column.(int64)
-	if !ok {
-		return fmt.Errorf("the database is damaged: %T is no truth value", column)
-	}
-	*f.to = number != 0
-	return nil
-}
-
 // encoded reads a value that list or object encoded.
 type encoded struct{ to any }
 

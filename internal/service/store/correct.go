@@ -74,7 +74,7 @@ func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error)
 		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan scanner) (c corrected, err error) {
 		var digest string
 		var attributed bool
-		err = scan(&c.id.Docket, &c.id.Ordinal, &c.status, encoded{&c.labels}, &c.confidence, &digest, encoded{&c.digests}, &c.repository, flag{&attributed})
+		err = scan(&c.id.Docket, &c.id.Ordinal, &c.status, encoded{&c.labels}, &c.confidence, &digest, encoded{&c.digests}, &c.repository, &attributed)
 		if c.digests = append([]string{digest}, c.digests...); attributed {
 			c.digests = nil // who did it says nothing of the next change
 		}
@@ -114,8 +114,8 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		}
 		in.flush(ctx, t)
 		if err := t.recorrect(ctx, c.ID, func() error {
-			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection, c.ID, c.Label)
-			return err
+			t.run(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection, c.ID, c.Label)
+			return nil
 		}); err != nil {
 			return err
 		}
@@ -223,9 +223,9 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 				correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
 					WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
 				WHERE correction = $1 AND `+ofCorrection, id)
-			_, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
+			t.run(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
 				WHERE `+ofCorrection, id)
-			return err
+			return nil
 		}); err != nil {
 			return err
 		}
@@ -256,13 +256,7 @@ func (s *Store) Correction(ctx context.Context, id int64) (Correction, error) {
 	var w where
 	w.add("id = ?", id)
 	list, err := s.corrections(ctx, &w, 1)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("correction %d: %w", id, ErrNotFound)
-	}
-	if err != nil {
-		return Correction{}, err
-	}
-	return list[0], nil
+	return first(fmt.Sprintf("correction %d", id), list, err)
 }
 
 // Corrections lists corrections, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.

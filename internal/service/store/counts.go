@@ -144,8 +144,8 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 		func(scan scanner) (t Tally, err error) {
 			var week, confidence, micros int64
 			var stated float64
-			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, flag{&t.Corrected}, &confidence, flag{&t.Alibi}, &t.Results, &stated, &micros)
-			t.Week, t.Took = weekStart(week), time.Duration(micros)*time.Microsecond
+			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &t.Corrected, &confidence, &t.Alibi, &t.Results, &stated, &micros)
+			t.Week, t.Took = at(week*weekMicros-sinceMonday), time.Duration(micros)*time.Microsecond
 			if t.Label != "" && t.Truth != "" && t.Results > 0 {
 				t.Stated = min(max(stated/float64(t.Results), 0), 1)
 			}
@@ -155,8 +155,6 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 
 // sinceMonday is from the Monday before 1970 to its first day, a Thursday.
 const sinceMonday = weekMicros / 7 * 3
-
-func weekStart(number int64) time.Time { return at(number*weekMicros - sinceMonday) }
 
 // LabelsOf gives the labels of a docket with their names, by its first case.
 func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, names map[string]string, err error) {

@@ -93,12 +93,16 @@ func rowsOf[T any](ctx context.Context, q querier, query string, args []any, rea
 // rowOf reads the first row; ErrNotFound, with what was looked for, where there is none.
 func rowOf[T any](ctx context.Context, q querier, what, query string, args []any, read func(scanner) (T, error)) (T, error) {
 	rows, err := rowsOf(ctx, q, query, args, read)
+	return first(what, rows, err)
+}
+
+// first gives the first row of a list that was read; ErrNotFound, with what was looked for, where there is none.
+func first[T any](what string, rows []T, err error) (row T, _ error) {
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("%s: %w", what, ErrNotFound)
 	}
 	if err != nil {
-		var none T
-		return none, err
+		return row, err
 	}
 	return rows[0], nil
 }
@@ -346,7 +350,7 @@ func isFull(err error) bool {
 }
 
 const (
-	defaultMaxConns = 16
+	maxConns = 16
 	// listenPause is between two attempts to listen.
 	listenPause = 500 * time.Millisecond
 	// migrationLock is the key of PostgreSQL's advisory lock, "SCmig" in letters.
@@ -365,10 +369,7 @@ func openPostgres(ctx context.Context, config *Config, send func(Event)) (*datab
 		// The message of pgx holds no password, but the text of the URL may.
 		return nil, errors.New("--database: not a valid postgres:// URL")
 	}
-	options.MaxConns = defaultMaxConns
-	if config.MaxConns > 0 {
-		options.MaxConns = int32(min(config.MaxConns, 1<<15))
-	}
+	options.MaxConns = maxConns
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), options)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)

@@ -64,7 +64,7 @@ const docketColumns = `id, submitter, name, repository, revision, format, coales
 
 func scanDocket(scan scanner) (d Docket, err error) {
 	err = scan(&d.ID, &d.Submitter, &d.Name, &d.Repository, &d.Revision, &d.Format, &d.Key, &d.BodyDigest, &d.Generation, &d.Casebook,
-		flag{&d.Remember}, &d.State, &d.Cases, &d.Tried, &d.Faults, moment{&d.Created}, moment{&d.Finished}, &d.Traceparent, flag{&d.Answered})
+		&d.Remember, &d.State, &d.Cases, &d.Tried, &d.Faults, moment{&d.Created}, moment{&d.Finished}, &d.Traceparent, &d.Answered)
 	return d, err
 }
 

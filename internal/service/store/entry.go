@@ -218,15 +218,9 @@ func (s *Store) CountEntries(ctx context.Context, f EntryFilter) (n int, err err
 }
 
 // Entry lists one entry. ErrNotFound where there is none.
-func (s *Store) Entry(ctx context.Context, id TrialID) (e Entry, err error) {
+func (s *Store) Entry(ctx context.Context, id TrialID) (Entry, error) {
 	list, err := s.Entries(ctx, EntryFilter{Docket: id.Docket, Limit: 1, ordinal: id.Ordinal})
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("trial %s: %w", id, ErrNotFound)
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	return list[0], nil
+	return first("trial "+id.String(), list, err)
 }
 
 // InboxDoubt is from which doubt on a result is in the inbox: a confidence of at most 0.80. See needsPerson.

@@ -125,8 +125,8 @@ func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err
 			return err
 		}
 		current = added.ID
-		_, err = t.exec(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, current)
-		return err
+		t.run(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, current)
+		return nil
 	})
 	return current, err
 }
@@ -173,10 +173,6 @@ func (s *Store) Generations(ctx context.Context, before int64, limit int) ([]Gen
 
 // CurrentGeneration is the one in force; 0 for none.
 func (s *Store) CurrentGeneration(ctx context.Context) (id int64, err error) {
-	return currentGeneration(ctx, s.db)
-}
-
-func currentGeneration(ctx context.Context, q querier) (id int64, err error) {
-	err = one(ctx, q, `SELECT value FROM counters WHERE name = 'generation'`, nil, &id)
+	err = one(ctx, s.db, `SELECT value FROM counters WHERE name = 'generation'`, nil, &id)
 	return id, err
 }

@@ -50,16 +50,11 @@ const tokenUse = time.Minute
 func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 	now := s.now()
 	list, err := s.tokens(WithoutLimit(ctx), `WHERE hash = $1 AND revoked = 0 AND (expires = 0 OR expires > $2)`, hash, now)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("token: %w", ErrNotFound)
-	}
-	if err != nil {
-		return Token{}, err
-	}
-	if t := list[0]; now-micros(t.Used) > tokenUse.Microseconds() {
+	t, err := first("token", list, err)
+	if err == nil && now-micros(t.Used) > tokenUse.Microseconds() {
 		err = s.change(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
 	}
-	return list[0], err
+	return t, err
 }
 
 // within says whether a token can do no more than the limit allows.
@@ -108,9 +103,9 @@ func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
 	return s.write(ctx, func(t *tx) error {
 		now := s.now()
 		t.run(ctx, `DELETE FROM sessions WHERE expires <= $1`, now)
-		_, err := t.exec(ctx, `INSERT INTO sessions (hash, subject, name, scopes, data, created, used, expires) VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
+		t.run(ctx, `INSERT INTO sessions (hash, subject, name, scopes, data, created, used, expires) VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
 			hash, text(n.Subject, maxName), text(n.Name, maxName), strings.Join(n.Scopes, " "), n.Data, now, micros(n.Expires))
-		return err
+		return nil
 	})
 }
 

@@ -179,7 +179,7 @@ func (s *Store) EndDiscarded(ctx context.Context) error {
 		if err == nil {
 			err = s.CompleteCase(ctx, c, "", &Outcome{Fault: c.Untried()})
 		}
-		if err != nil && !isEnded(err) {
+		if err != nil && !errors.Is(err, ErrEnded) {
 			return err
 		}
 		if _, err := s.db.queue.JobDelete(ctx, ids[i]); err != nil {

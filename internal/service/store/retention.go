@@ -31,15 +31,16 @@ const (
 // dockets, and for want of room only when no docket is left that could go.
 func (s *Store) Retain(ctx context.Context, keep Keep) (Removed, error) {
 	r := retention{store: s}
+	all := func() (bool, error) { return true, nil }
 	if keep.Age > 0 {
 		cut := s.now() - keep.Age.Microseconds()
-		if err := r.dockets(ctx, cut, nil); err != nil {
+		if err := r.dockets(ctx, cut, all); err != nil {
 			return r.removed, err
 		}
 		if err := r.rest(ctx, cut); err != nil {
 			return r.removed, err
 		}
-		if err := r.records(ctx, cut, nil); err != nil {
+		if err := r.records(ctx, cut, all); err != nil {
 			return r.removed, err
 		}
 	}
@@ -73,13 +74,11 @@ type retention struct {
 	removed Removed
 }
 
-// dockets removes those that ended before a moment, the oldest first, as long as more says so; nil: all.
+// dockets removes those that ended before a moment, the oldest first, as long as more says so.
 func (r *retention) dockets(ctx context.Context, cut int64, more func() (bool, error)) error {
 	for {
-		if more != nil {
-			if goOn, err := more(); err != nil || !goOn {
-				return err
-			}
+		if goOn, err := more(); err != nil || !goOn {
+			return err
 		}
 		var id int64
 		err := one(ctx, r.store.db, `SELECT id FROM dockets WHERE state IN ('done', 'failed', 'cancelled') AND finished < $1
@@ -176,13 +175,11 @@ func (r *retention) some(ctx context.Context, count *int64, query string, args .
 	return n, err
 }
 
-// records removes those of before a moment that no verdict names, the oldest first, as long as more says so; nil: all.
+// records removes those of before a moment that no verdict names, the oldest first, as long as more says so.
 func (r *retention) records(ctx context.Context, cut int64, more func() (bool, error)) error {
 	for {
-		if more != nil {
-			if goOn, err := more(); err != nil || !goOn {
-				return err
-			}
+		if goOn, err := more(); err != nil || !goOn {
+			return err
 		}
 		n, err := r.some(ctx, &r.removed.Records, `DELETE FROM records WHERE id IN (SELECT r.id FROM records r
 			WHERE r.created < $1 AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.record = r.id) ORDER BY r.id LIMIT 100)`, cut)

@@ -7,6 +7,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,6 @@ type Config struct {
 	Now func() time.Time
 	// Logger gets lost connections and what retention removes. Default: none.
 	Logger *slog.Logger
-	// MaxConns limits the connections to PostgreSQL. Default: 16.
-	MaxConns int
 }
 
 // Store keeps what the service knows. It is safe for concurrent use; the caller closes it.
@@ -51,10 +50,8 @@ func IsPostgres(database string) bool {
 // Open connects to a database without looking at its tables: call [Store.Migrate] or [Store.CheckSchema] next. The context
 // limits the connecting alone.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := &Store{config: config, hub: newHub(), begun: time.Now(), done: make(chan struct{})} //nolint:forbidigo // a duration, by the monotonic clock
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
+	s := &Store{config: config, hub: &hub{subs: map[*subscriber]bool{}}, begun: time.Now(), done: make(chan struct{})} //nolint:forbidigo // a duration, by the monotonic clock
 	var err error
 	if IsPostgres(config.Database) {
 		s.db, err = openPostgres(ctx, &config, s.hub.send)
@@ -130,12 +127,8 @@ func (s *Store) Writable(ctx context.Context) error {
 	if !s.full.Load() {
 		return nil
 	}
-	err := s.write(ctx, func(t *tx) error {
-		// SQLite does not write what stays the same.
-		_, err := t.exec(ctx, `INSERT INTO counters (name, value) VALUES ('writable', 1)
-			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
-		return err
-	})
+	// SQLite does not write what stays the same.
+	err := s.change(ctx, `INSERT INTO counters (name, value) VALUES ('writable', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 	if err == nil && s.full.Load() {
 		return ErrFull
 	}
@@ -223,8 +216,6 @@ type subscriber struct{ out chan Event }
 
 // subscriberBuffer is how many events wait for a subscriber. One that is slower gets an EventResync in their place.
 const subscriberBuffer = 64
-
-func newHub() *hub { return &hub{subs: map[*subscriber]bool{}} }
 
 func (h *hub) send(e Event) {
 	h.mu.Lock()

@@ -14,8 +14,6 @@ import (
 // ErrEnded: the case has a verdict or a fault already, or its docket has ended: there is nothing to try.
 var ErrEnded = errors.New("there is nothing to try")
 
-func isEnded(err error) bool { return errors.Is(err, ErrEnded) }
-
 // Claim is a case that a worker tries with the generation that its job names.
 type Claim struct {
 	Docket     Docket

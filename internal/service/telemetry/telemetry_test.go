@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
+
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -46,12 +48,12 @@ func TestAccept_SV7_NoTracesCostNothing(t *testing.T) {
 	allocations := testing.AllocsPerRun(100, func() {
 		ctx, span := tracing.Begin(tracing.Continue(ctx, tracing.Traceparent(ctx)), Consumer, "batch")
 		_ = tracing.FromRequest(r)
-		if span.On() {
+		if span.IsRecording() {
 			t.Error("there is a span")
 		}
 		tracing.Past(ctx, "call", time.Time{}, 0, "")
-		span.Rename("x")
-		span.Fail("x")
+		span.SetName("x")
+		span.SetStatus(codes.Error, "x")
 		span.End()
 	})
 	if allocations != 0 {

@@ -47,9 +47,6 @@ func (t *Tracing) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Span is something that takes time. The zero Span is none.
-type Span struct{ span trace.Span }
-
 // Kinds of spans.
 const (
 	Internal = trace.SpanKindInternal
@@ -58,13 +55,12 @@ const (
 	Consumer = trace.SpanKindConsumer // works on something of the queue
 )
 
-// Begin begins a span below that of the context.
-func (t *Tracing) Begin(ctx context.Context, kind trace.SpanKind, name string) (context.Context, Span) {
+// Begin begins a span below that of the context; without a tracing it is one that keeps nothing.
+func (t *Tracing) Begin(ctx context.Context, kind trace.SpanKind, name string) (context.Context, trace.Span) {
 	if t == nil {
-		return ctx, Span{}
+		return ctx, trace.SpanFromContext(ctx)
 	}
-	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
-	return ctx, Span{span}
+	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
 }
 
 // Past adds a span that has ended just now below that of the context.
@@ -77,37 +73,6 @@ func (t *Tracing) Past(ctx context.Context, name string, end time.Time, took tim
 		span.SetStatus(codes.Error, failure)
 	}
 	span.End(trace.WithTimestamp(end))
-}
-
-// On says whether the span is kept: only then what it has to say need be put together.
-func (s Span) On() bool { return s.span != nil && s.span.IsRecording() }
-
-// Rename names the span for what was found out since it began.
-func (s Span) Rename(name string) {
-	if s.span != nil {
-		s.span.SetName(name)
-	}
-}
-
-// Set adds attributes.
-func (s Span) Set(attributes ...attribute.KeyValue) {
-	if s.span != nil {
-		s.span.SetAttributes(attributes...)
-	}
-}
-
-// Fail says that it failed. The reason must not have texts of dockets.
-func (s Span) Fail(reason string) {
-	if s.span != nil {
-		s.span.SetStatus(codes.Error, reason)
-	}
-}
-
-// End ends the span.
-func (s Span) End() {
-	if s.span != nil {
-		s.span.End()
-	}
 }
 
 // traceparent is the header of the W3C recommendation "Trace Context".

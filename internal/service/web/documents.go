@@ -256,7 +256,7 @@ func (l *library) lines(index, from, to int) []documentLine {
 	var list []documentLine
 	number := from
 	for text := range window(l.documents[index].Text, from, to) {
-		line := documentLine{Document: index, Number: number, Text: sanitize.Line(expandTabs(clipLine(text))), Mark: l.marks[index][number]}
+		line := documentLine{Document: index, Number: number, Text: sanitize.Line(strings.ReplaceAll(clipLine(text), "\t", "    ")), Mark: l.marks[index][number]}
 		if diff {
 			line.Class = diffClass(text)
 		}
@@ -272,8 +272,6 @@ func clipLine(text string) string {
 	}
 	return sanitize.Cut(text, mostColumns) + " (" + byteSize(len(text)-mostColumns) + " more)"
 }
-
-func expandTabs(text string) string { return strings.ReplaceAll(text, "\t", "    ") }
 
 // window gives the lines from one to another, without their breaks.
 func window(text string, from, to int) func(func(string) bool) {

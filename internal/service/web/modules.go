@@ -230,10 +230,8 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) error {
 	}{title, g, all}})
 }
 
-func modulesPath(int64) string { return "/modules" }
-
 func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
-	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, modulesPath)
+	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, func(int64) string { return "/modules" })
 }
 
 // propose takes modules by a form. A file's name without .wasm is the module's name.

@@ -349,11 +349,7 @@ func (e *Error) Error() string {
 	case p.Code == "":
 		fmt.Fprintf(&b, "%s is not a Shadowcourt service: it answers with status %d", e.Server, p.Status)
 	default:
-		text := p.Detail
-		if text == "" {
-			text = http.StatusText(p.Status)
-		}
-		fmt.Fprintf(&b, "%s: %s (%s)", e.Server, text, p.Code)
+		fmt.Fprintf(&b, "%s: %s (%s)", e.Server, cmp.Or(p.Detail, http.StatusText(p.Status)), p.Code)
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -128,10 +129,7 @@ func (p *Problem) Add(f Fault) *Problem {
 
 // Error gives the detail and, for the log, what is behind it.
 func (p *Problem) Error() string {
-	text := p.Detail
-	if text == "" {
-		text = p.Title
-	}
+	text := cmp.Or(p.Detail, p.Title)
 	if p.cause == nil {
 		return text
 	}

@@ -156,7 +156,9 @@ func (l *Line) Trial() (*trial.Trial, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the case of %q: %w", t.Result.ID, err)
 	}
-	setCase(t, &c)
+	for beside := t; beside != nil; beside = beside.Beside {
+		beside.Case = c
+	}
 	members := make([]abi.Case, len(l.Members))
 	for i, text := range l.Members {
 		if members[i], err = codec.DecodeCase(text, maxCase); err != nil {
@@ -171,12 +173,6 @@ func (l *Line) Trial() (*trial.Trial, error) {
 	}
 	t.LabelNames = l.LabelNames
 	return t, nil
-}
-
-func setCase(t *trial.Trial, c *abi.Case) {
-	for ; t != nil; t = t.Beside {
-		t.Case = *c
-	}
 }
 
 // LineReader reads lines of bounded length. A last line without its end was cut off: io.ErrUnexpectedEOF.

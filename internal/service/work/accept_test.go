@@ -230,7 +230,7 @@ func swaps(t *testing.T, s *store.Store) {
 	}
 	queued := submit(t, s, store.Submission{Format: run.JSONL}, renamed(list, "queued "))
 	activated(t, s, second.ID)
-	start(t, s, func(c *work.Config) { c.Formats = []string{run.JSONL} })
+	start(t, s, nil)
 	try(store.Submission{}, second.ID)
 	try(store.Submission{Generation: first}, first)
 	check(queued, first)

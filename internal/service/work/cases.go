@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -205,22 +206,22 @@ func (w *Worker) tryCase(ctx context.Context, c *store.Claim, court *host.Host) 
 	ctx = telemetry.With(ctx, telemetry.TrialID, slog.StringValue(id))
 	ctx, span := w.config.Tracing.Begin(w.config.Tracing.Continue(ctx, c.Docket.Traceparent), telemetry.Consumer, "trial")
 	defer span.End()
-	if span.On() {
-		span.Set(attribute.String("shadowcourt.trial", id), attribute.Int64("shadowcourt.docket", c.Docket.ID), attribute.Int64("shadowcourt.generation", c.Generation))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("shadowcourt.trial", id), attribute.Int64("shadowcourt.docket", c.Docket.ID), attribute.Int64("shadowcourt.generation", c.Generation))
 		court = court.WithObserver(func(r host.CallRecord) { w.traceCall(ctx, &r) })
 	}
 	began := w.config.Now()
 	t, recorded, err := court.TryRecorded(ctx, c.Case)
 	switch {
 	case ctx.Err() != nil:
-		span.Fail("cancelled")
+		span.SetStatus(codes.Error, "cancelled")
 	case err != nil:
-		span.Fail("the case can't be tried")
+		span.SetStatus(codes.Error, "the case can't be tried")
 		w.config.Logger.WarnContext(ctx, "a case can't be tried; the fault of its trial says why")
 	default:
 		r := &t.Result
-		if span.On() {
-			span.Set(attribute.String("shadowcourt.status", string(r.Final.Status)), attribute.Int("shadowcourt.rounds", r.Rounds), attribute.Int("shadowcourt.remands", r.Remands))
+		if span.IsRecording() {
+			span.SetAttributes(attribute.String("shadowcourt.status", string(r.Final.Status)), attribute.Int("shadowcourt.rounds", r.Rounds), attribute.Int("shadowcourt.remands", r.Remands))
 		}
 		w.config.Logger.InfoContext(ctx, "a case was tried", "status", r.Final.Status, "cause", r.Final.Cause, "generation", c.Generation,
 			"milliseconds", w.config.Now().Sub(began).Milliseconds())

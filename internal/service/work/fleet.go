@@ -71,7 +71,11 @@ type fleetHost struct {
 }
 
 func (f *fleet) openHost(ctx context.Context, key hostKey) (*fleetHost, error) {
-	o, err := readOpening(ctx, f.store, key.generation, key.format)
+	g, err := f.store.Generation(ctx, key.generation)
+	if err != nil {
+		return nil, err
+	}
+	o, err := OpeningOf(ctx, f.store, &g, key.format)
 	if err != nil {
 		return nil, err
 	}
@@ -322,15 +326,6 @@ func BegunWith(ctx context.Context, s *store.Store) (func(name, digest string) b
 	return func(name, digest string) bool {
 		return own[name] == digest || first.Parent == 0 && first.Modules[name] == digest
 	}, nil
-}
-
-// readOpening reads what a host of a generation is opened on.
-func readOpening(ctx context.Context, s *store.Store, generation int64, format string) (*Opening, error) {
-	g, err := s.Generation(ctx, generation)
-	if err != nil {
-		return nil, err
-	}
-	return OpeningOf(ctx, s, &g, format)
 }
 
 // Blobs gives modules and files by their digests: a *store.Store, or what is to be added to one.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -108,10 +109,7 @@ type sender struct {
 
 // newSender prepares a sender. The resolver and TLS are for tests; nil: those of the system.
 func newSender(config *Config, resolver *net.Resolver, roots *tls.Config) *sender {
-	s := &sender{hooks: config.Webhooks, clients: map[bool]*http.Client{}, timeout: config.HookTime, now: config.Now}
-	if s.timeout == 0 {
-		s.timeout = defaultHookTime
-	}
+	s := &sender{hooks: config.Webhooks, clients: map[bool]*http.Client{}, timeout: cmp.Or(config.HookTime, defaultHookTime), now: config.Now}
 	if config.PublicURL != nil {
 		s.base = strings.TrimSuffix(config.PublicURL.String(), "/")
 	}

@@ -6,6 +6,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -38,8 +39,6 @@ type Config struct {
 	Key *record.Key
 	// Workers is how many trials go on at once. Default: one for each processor.
 	Workers int
-	// Formats are those for which hosts are opened before the first docket comes. Optional.
-	Formats []string
 	// Machine and Version describe the worker. Optional.
 	Machine, Version string
 	Now              func() time.Time
@@ -96,9 +95,7 @@ const (
 
 // New prepares a worker. [Worker.Run] runs it.
 func New(config Config) *Worker {
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	if config.Workers <= 0 {
 		config.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -111,12 +108,8 @@ func New(config Config) *Worker {
 			config.CaseTime = longestCase
 		}
 	}
-	id := config.Machine
-	if id == "" {
-		id = "worker"
-	}
 	return &Worker{
-		config: config, id: clean(id) + "-" + rand.Text()[:12], fleet: newFleet(&config), books: newBooks(config.Store),
+		config: config, id: clean(cmp.Or(config.Machine, "worker")) + "-" + rand.Text()[:12], fleet: newFleet(&config), books: newBooks(config.Store),
 		slots: make(chan struct{}, config.Workers),
 	}
 }
@@ -137,7 +130,7 @@ func clean(name string) string {
 func (w *Worker) ID() string { return w.id }
 
 // Run tries cases until the context ends. Then those that it has may go on for Config.Stop, and what is not done by then is
-// left for other workers. ready is called when it begins. Errors: store.ErrInUse, or why the current generation can't be opened
+// left for other workers. ready is called when it begins. Errors: store.ErrInUse, or why the modules of this program can't be kept
 // or the queue not be read; a database that goes away while it runs is no error, it waits.
 func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	// What ends the work cleans up with a context of its own.
@@ -151,7 +144,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 		_ = w.fleet.end() // what it leaves in temporary folders is removed later
 		err = errors.Join(err, w.books.end())
 	}()
-	if err := w.warm(ctx); err != nil {
+	if _, err := Begin(ctx, w.config.Store); err != nil {
 		return err
 	}
 	client, err := w.client()
@@ -178,22 +171,6 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	case <-time.After(2 * w.config.Stop): // the queue has cancelled them long ago
 		return errors.New("trials go on though they were cancelled")
 	}
-}
-
-// warm opens the hosts of the current generation.
-func (w *Worker) warm(ctx context.Context) error {
-	generation, err := Begin(ctx, w.config.Store)
-	if err != nil {
-		return err
-	}
-	for _, format := range w.config.Formats {
-		_, release, err := w.fleet.get(ctx, hostKey{generation: generation, format: format})
-		if err != nil {
-			return fmt.Errorf("open generation %d for %s: %w", generation, format, err)
-		}
-		release()
-	}
-	return nil
 }
 
 // client is that of the queue. Its leader has some worker tidy up at times, and finds jobs whose worker was killed.

@@ -113,7 +113,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/service/work parseHooks":                    "internal/service/work FuzzParseHooks",
 	"internal/service/work parseSecret":                   "internal/service/work FuzzParseHooks",
 	"internal/service/work read":                          "internal/service/work FuzzParseHooks",
-	"internal/service/work readOpening":                   "no: reads rows of the store, up to its limits",
 	"host/casebook read":                                  "no: takes the name of a database; SQLite reads it",
 	"host/moduledir read":                                 "no: takes the name of a file; the sandbox reads it",
 	"host/moduledir readBounded":                          "no: takes the name of a file; it bounds the size",
