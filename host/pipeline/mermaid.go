@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -217,22 +218,9 @@ func (g *Graph) usedEnds() []string {
 
 // elementColour gives a middle tone that is readable on light and on dark.
 func elementColour(e Element) string {
-	switch e {
-	case Fire:
-		return "#e5484d"
-	case Earth:
-		return "#ad7f3c"
-	case Water:
-		return "#3e8bf0"
-	case Air:
-		return "#7d93ad"
-	case Diamond:
-		return "#12a594"
-	case Lightning:
-		return "#9a5cd0"
-	default:
-		return "#8b8b8b"
-	}
+	return cmp.Or(map[Element]string{
+		Fire: "#e5484d", Earth: "#ad7f3c", Water: "#3e8bf0", Air: "#7d93ad", Diamond: "#12a594", Lightning: "#9a5cd0",
+	}[e], "#8b8b8b")
 }
 
 const pathColour = "#d97706"

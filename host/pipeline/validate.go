@@ -48,6 +48,18 @@ func known[T ~string](v *validator, path string, word T, all []T, code Code, wha
 	}
 }
 
+// listed checks words of a vocabulary, of which each may stand once.
+func listed[T ~string](v *validator, path string, words, all []T, code Code, what, how string) {
+	for i, word := range words {
+		at := strictyaml.IndexPath(path, i)
+		v.Required(at, string(word))
+		known(v, at, word, all, code, what)
+		if slices.Contains(words[:i], word) {
+			v.FailAt(at, CodeDuplicateID, "%s is %s twice", word, how)
+		}
+	}
+}
+
 func (v *validator) within(path string, n, least, most int) {
 	if n < least || n > most {
 		v.FailAt(path, CodeOutOfRange, "%d is outside [%d, %d]", n, least, most)
@@ -106,14 +118,7 @@ func (v *validator) personas() {
 		known(v, path+".role", p.Role, Roles(), CodeUnknownRole, "role")
 		known(v, path+".element", p.Element, Elements(), CodeUnknownElement, "element")
 		known(v, path+".contests", p.Contests, Elements(), CodeUnknownElement, "element")
-		for j, c := range p.Grants {
-			at := strictyaml.IndexPath(path+".grants", j)
-			v.Required(at, string(c))
-			known(v, at, c, Capabilities(), CodeUnknownGrant, "capability")
-			if slices.Contains(p.Grants[:j], c) {
-				v.FailAt(at, CodeDuplicateID, "%s is granted twice", c)
-			}
-		}
+		listed(v, path+".grants", p.Grants, Capabilities(), CodeUnknownGrant, "capability", "granted")
 		v.reference(path+".module", p.Module)
 		v.reference(path+".fallback", p.Fallback)
 		v.models(p, path)
@@ -162,14 +167,7 @@ func (v *validator) node(i int) {
 	v.Required(path+".family", string(n.Family))
 	known(v, path+".family", n.Family, familyNames(), CodeUnknownFamily, "family")
 	known(v, path+".element", n.Element, Elements(), CodeUnknownElement, "element")
-	for j, m := range n.Masks {
-		at := strictyaml.IndexPath(path+".masks", j)
-		v.Required(at, string(m))
-		known(v, at, m, Masks(), CodeUnknownMask, "mask")
-		if slices.Contains(n.Masks[:j], m) {
-			v.FailAt(at, CodeDuplicateID, "%s is named twice", m)
-		}
-	}
+	listed(v, path+".masks", n.Masks, Masks(), CodeUnknownMask, "mask", "named")
 	v.within(path+".rounds", n.Rounds, 0, 1_000)
 	v.params(path, n.With)
 }
@@ -263,18 +261,7 @@ const (
 )
 
 func sideOf(r Role) side {
-	switch r {
-	case RoleProsecution:
-		return sideProsecution
-	case RoleDefense:
-		return sideDefense
-	case RoleBench, RoleJudge:
-		return sideBench
-	case RoleLight:
-		return ""
-	default:
-		return ""
-	}
+	return map[Role]side{RoleProsecution: sideProsecution, RoleDefense: sideDefense, RoleBench: sideBench, RoleJudge: sideBench}[r]
 }
 
 // seated is a persona on a seat.

@@ -94,14 +94,7 @@ const (
 func Ends() []string { return []string{EndDone, EndRemand, EndGapBrief, EndMistrial} }
 
 // IsEnd reports whether a name is one of the ends.
-func IsEnd(name string) bool {
-	switch name {
-	case EndDone, EndRemand, EndGapBrief, EndMistrial:
-		return true
-	default:
-		return false
-	}
-}
+func IsEnd(name string) bool { return slices.Contains(Ends(), name) }
 
 // IsReference says whether a module is named by a reference to a registry or to a folder with an OCI image layout, such as
 // oci://registry.example/judges/reader:v1@sha256:…, and not by the name of its file. The host does not fetch what is referred to: who opens
