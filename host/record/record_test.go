@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -402,5 +403,25 @@ func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
 	}
 	if _, err := s.Get(d); err != nil {
 		t.Errorf("put again: %v", err)
+	}
+}
+
+// Long lists that differ are told from the first item that differs on, and not as a whole.
+func TestCompareTellsPartsOfLongLists(t *testing.T) {
+	t.Parallel()
+	for want, add := range map[string]func(*record.Trial, int){
+		"when its time was over [9 the same, 10009 10010 10011 10012 10013 10014 10015 10016 and 9983 more]": func(r *record.Trial, i int) { r.Over = append(r.Over, i) },
+		"answers for edges [9 the same, 10009 true () 10010 true () 10011 true () 10012 true () 10013 true () 10014 true () 10015 true () 10016 true () and 9983 more]": func(r *record.Trial, i int) {
+			r.Events[0].Call.Edges = append(r.Events[0].Call.Edges, record.Edge{ID: strconv.Itoa(i), Fires: true})
+		},
+	} {
+		was, is := trial("a"), trial("a")
+		for i := range 10_000 {
+			add(was, i)
+			add(is, i+min(i/9, 1)*10_000)
+		}
+		if d, err := record.Compare(was, is); err != nil || d == nil || d.What+" "+d.Is != want {
+			t.Errorf("%v, %+v, not %s", err, d, want)
+		}
 	}
 }

@@ -3,11 +3,13 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -284,6 +286,21 @@ func TestModulesOfTheCacheAreTheSame(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("out of the cache:\n%s\nbefore:\n%s", got, want)
+		}
+	}
+}
+
+// A faulty entry that counts a million globals or segments takes no more memory than 20 times its bytes.
+func TestFaultyEntriesTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
+	const size = 1 << 20
+	for _, before := range []int{4, 5} { // globals, segments
+		data := append(binary.AppendUvarint(make([]byte, before), size/2), bytes.Repeat([]byte{0xff}, size)...) // no number ends
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		_, err := decodeProgram(data)
+		runtime.ReadMemStats(&is)
+		if took := is.TotalAlloc - was.TotalAlloc; err == nil || took > 20*size {
+			t.Errorf("behind %d bytes: %v, %d bytes were allocated for %d", before, err, took, len(data))
 		}
 	}
 }
