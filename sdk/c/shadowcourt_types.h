@@ -139,9 +139,8 @@ typedef enum {
 typedef struct { sc_completion_outcome *at; size_t count; } sc_completion_outcome_list;
 extern const sc_names sc_completion_outcome_names;
 
-/// `element` is the Wuxing-like element of a persona, a zone, a node or an item
-/// of evidence. It decides who contests an item: see the destructive cycle in
-/// SPEC.md.
+/// `element` is the Wuxing-like element of a persona, a zone, a node or an item of evidence. It decides who contests an item: see the
+/// destructive cycle in SPEC.md.
 typedef enum {
   SC_NO_ELEMENT, /* absent, where it is optional */
   SC_ELEMENT_FIRE,
@@ -176,8 +175,7 @@ typedef enum {
 typedef struct { sc_family *at; size_t count; } sc_family_list;
 extern const sc_names sc_family_names;
 
-/// `severity` says how much of an item's weight a challenge takes: fatal all of
-/// it; how much the others take is each persona's own.
+/// `severity` says how much of an item's weight a challenge takes: fatal all of it; how much the others take is each persona's own.
 typedef enum {
   SC_NO_SEVERITY, /* absent, where it is optional */
   SC_SEVERITY_FATAL,
@@ -209,9 +207,8 @@ typedef enum {
 typedef struct { sc_side *at; size_t count; } sc_side_list;
 extern const sc_names sc_side_names;
 
-/// `quote_status` is what the host found when it looked an item's content up in
-/// the documents of the case. It is a fact, computed once a trial, and no
-/// module can influence it.
+/// `quote_status` is what the host found when it looked an item's content up in the documents of the case. It is a fact, computed once a trial,
+/// and no module can influence it.
 typedef enum {
   SC_NO_QUOTE_STATUS, /* absent, where it is optional */
   SC_QUOTE_STATUS_STANDS,
@@ -283,8 +280,7 @@ typedef enum {
 typedef struct { sc_call *at; size_t count; } sc_call_list;
 extern const sc_names sc_call_names;
 
-/// `capability` is what a module may ask of the host. All are denied
-/// unless the pipeline grants them.
+/// `capability` is what a module may ask of the host. All are denied unless the pipeline grants them.
 typedef enum {
   SC_NO_CAPABILITY, /* absent, where it is optional */
   SC_CAPABILITY_LOG,
@@ -297,8 +293,7 @@ typedef enum {
 typedef struct { sc_capability *at; size_t count; } sc_capability_list;
 extern const sc_names sc_capability_names;
 
-/// `persona` is an identity of the court. It comes from the pipeline, never from
-/// the module that plays it.
+/// `persona` is an identity of the court. It comes from the pipeline, never from the module that plays it.
 typedef struct sc_persona {
   sc_text name;
   sc_text colour;
@@ -316,8 +311,7 @@ typedef struct sc_light_answer {
 } sc_light_answer;
 extern const sc_type sc_light_answer_type;
 
-/// `evidence` is one item of evidence, from Light, from an outside witness or
-/// from the hearing.
+/// `evidence` is one item of evidence, from Light, from an outside witness or from the hearing.
 typedef struct sc_evidence {
   sc_text source_ref;
   sc_text content;
@@ -369,8 +363,7 @@ typedef struct sc_experiment_result {
 typedef struct { sc_experiment_result *at; size_t count; } sc_experiment_result_list;
 extern const sc_type sc_experiment_result_type;
 
-/// `case_view` is the part of a case that a mask lets a persona see. What is
-/// hidden is not in the bytes.
+/// `case_view` is the part of a case that a mask lets a persona see. What is hidden is not in the bytes.
 typedef struct sc_case_view {
   sc_text subject;
   sc_texts labels;
@@ -385,8 +378,7 @@ typedef struct sc_case_view {
 } sc_case_view;
 extern const sc_type sc_case_view_type;
 
-/// `param` is one parameter of a node or an edge, from the pipeline's `with`.
-/// Exactly one of Number, Text and Flag is there.
+/// `param` is one parameter of a node or an edge, from the pipeline's `with`. Exactly one of Number, Text and Flag is there.
 typedef struct sc_param {
   sc_text name;
   double *number; /* or NULL */
@@ -414,8 +406,7 @@ typedef struct sc_element_likelihood {
 typedef struct { sc_element_likelihood *at; size_t count; } sc_element_likelihood_list;
 extern const sc_type sc_element_likelihood_type;
 
-/// `source_statement` is the likelihood of one statement of a source under each
-/// true label.
+/// `source_statement` is the likelihood of one statement of a source under each true label.
 typedef struct sc_source_statement {
   /// `says` is the label that the source names; empty when it names none.
   sc_text says;
@@ -434,8 +425,7 @@ typedef struct sc_confidence_range {
 } sc_confidence_range;
 extern const sc_type sc_confidence_range_type;
 
-/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
-/// the confidence taken within [0.001, 0.999].
+/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated), the confidence taken within [0.001, 0.999].
 typedef struct sc_logit_map {
   double offset;
   double slope;
@@ -444,9 +434,8 @@ typedef struct sc_logit_map {
 } sc_logit_map;
 extern const sc_type sc_logit_map_type;
 
-/// `source_reliability` describes how reliable one source of evidence is. Each
-/// statement of a source counts once, however often it is repeated: by the highest
-/// confidence that is stated with it.
+/// `source_reliability` describes how reliable one source of evidence is. Each statement of a source counts once, however often it is repeated:
+/// by the highest confidence that is stated with it.
 typedef struct sc_source_reliability {
   /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
   sc_text source;
@@ -456,8 +445,7 @@ typedef struct sc_source_reliability {
   double share;
   /// `stated` maps the confidence that the source states to nats for the label that it names.
   sc_logit_map *stated; /* or NULL */
-  /// `cap` limits how far all items of the source together may move the
-  /// log-odds between two labels, in nats.
+  /// `cap` limits how far all items of the source together may move the log-odds between two labels, in nats.
   double cap;
 } sc_source_reliability;
 typedef struct { sc_source_reliability *at; size_t count; } sc_source_reliability_list;
@@ -474,10 +462,9 @@ typedef struct sc_signal {
 typedef struct { sc_signal *at; size_t count; } sc_signal_list;
 extern const sc_type sc_signal_type;
 
-/// `signal_passage` limits how far the different signals in so many bytes of a text
-/// may move the log-odds between two labels, in nats. The signals of a passage that
-/// exceeds it count nothing, nor do those that no word separates from it, nor those
-/// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
+/// `signal_passage` limits how far the different signals in so many bytes of a text may move the log-odds between two labels, in nats. The
+/// signals of a passage that exceeds it count nothing, nor do those that no word separates from it, nor those within half as many bytes of
+/// it. One signal, with those that overlap it, exceeds nothing.
 typedef struct sc_signal_passage {
   int64_t bytes;
   double nats;
@@ -538,9 +525,8 @@ typedef struct sc_outcome_model {
 } sc_outcome_model;
 extern const sc_type sc_outcome_model_type;
 
-/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
-/// and the host passes it to the personas. A field that is absent or empty has
-/// no effect.
+/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned, and the host passes it to the personas. A field that is
+/// absent or empty has no effect.
 typedef struct sc_profile {
   sc_text name;
   /// `base_rates` are P(label) before any evidence.
@@ -549,8 +535,7 @@ typedef struct sc_profile {
   /// `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
   /// measured, all others together count little.
   sc_texts seen;
-  /// `signals` are searched in the documents, in the subject, and in the
-  /// contents of items that name no label.
+  /// `signals` are searched in the documents, in the subject, and in the contents of items that name no label.
   sc_signal_list signals;
   /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
   double signal_cap;
@@ -558,17 +543,15 @@ typedef struct sc_profile {
   sc_signal_passage *signal_passage; /* or NULL */
   /// `light` describes the reliability of Light inside the court; its Source is "light".
   sc_source_reliability *light; /* or NULL */
-  /// `temperature` divides the log-odds that base rates, Light, items and texts
-  /// give together, so that the court is less sure of the same answer. Absent it is 1.
-  /// What experiments show is not divided.
+  /// `temperature` divides the log-odds that base rates, Light, items and texts give together, so that the court is less sure of the same
+  /// answer. Absent it is 1. What experiments show is not divided.
   double *temperature; /* or NULL */
   /// `outcomes` says what runs tell. Without it experiments change nothing.
   sc_outcome_model *outcomes; /* or NULL */
 } sc_profile;
 extern const sc_type sc_profile_type;
 
-/// `indictment_item` is one item of evidence as the prosecution weighs it.
-/// SourceRef, Content, Supports and Element repeat an item of the case
+/// `indictment_item` is one item of evidence as the prosecution weighs it. SourceRef, Content, Supports and Element repeat an item of the case
 /// unchanged; Weight in [0, 1] is the prosecution's own.
 typedef struct sc_indictment_item {
   sc_text source_ref;
@@ -586,8 +569,7 @@ typedef struct sc_indictment {
   sc_text charged_defect_type;
   sc_text prosecution_narrative;
   sc_indictment_item_list evidence;
-  /// `confidence` is the prosecution's own estimate that the charge is right,
-  /// from the evidence and not a repetition of Light's.
+  /// `confidence` is the prosecution's own estimate that the charge is right, from the evidence and not a repetition of Light's.
   double confidence;
 } sc_indictment;
 extern const sc_type sc_indictment_type;
@@ -604,8 +586,7 @@ typedef struct sc_exhibit {
 typedef struct { sc_exhibit *at; size_t count; } sc_exhibit_list;
 extern const sc_type sc_exhibit_type;
 
-/// `finding` is something that discovery read in a document. Quote stands word
-/// for word in the document of that name.
+/// `finding` is something that discovery read in a document. Quote stands word for word in the document of that name.
 typedef struct sc_finding {
   sc_text document;
   sc_text observation;
@@ -619,8 +600,7 @@ typedef struct sc_finding {
 typedef struct { sc_finding *at; size_t count; } sc_finding_list;
 extern const sc_type sc_finding_type;
 
-/// `discovery` (D1) is what the raw documents say, read without any conclusion
-/// of Light or of the prosecution.
+/// `discovery` (D1) is what the raw documents say, read without any conclusion of Light or of the prosecution.
 typedef struct sc_discovery {
   sc_finding_list findings;
   /// `missing` names what was looked for and is not there.
@@ -669,8 +649,7 @@ typedef struct sc_round_speakers {
 } sc_round_speakers;
 extern const sc_type sc_round_speakers_type;
 
-/// `hearing_round` is one round: the prosecution argues, the defense rebuts, the
-/// bench notes.
+/// `hearing_round` is one round: the prosecution argues, the defense rebuts, the bench notes.
 typedef struct sc_hearing_round {
   int64_t round;
   sc_text prosecution_argument;
@@ -692,8 +671,7 @@ typedef struct sc_hearing_record {
 } sc_hearing_record;
 extern const sc_type sc_hearing_record_type;
 
-/// `turn_request` says whose turn it is in a hearing and what was said before in
-/// this round. Earlier rounds are in the HearingRecord.
+/// `turn_request` says whose turn it is in a hearing and what was said before in this round. Earlier rounds are in the HearingRecord.
 typedef struct sc_turn_request {
   int64_t round;
   int64_t max_rounds;
@@ -801,8 +779,7 @@ typedef struct sc_remand_feedback {
 } sc_remand_feedback;
 extern const sc_type sc_remand_feedback_type;
 
-/// `light_file` is what the Light path has gathered so far. Of each artifact it
-/// holds the latest.
+/// `light_file` is what the Light path has gathered so far. Of each artifact it holds the latest.
 typedef struct sc_light_file {
   sc_recall_result *recall; /* or NULL */
   sc_triage_result *triage; /* or NULL */
@@ -879,8 +856,7 @@ typedef struct sc_prepared {
 } sc_prepared;
 extern const sc_type sc_prepared_type;
 
-/// `node_request` asks a persona for the artifact of a node. What Family needs is
-/// there, the rest is absent: see SPEC.md §4.1.
+/// `node_request` asks a persona for the artifact of a node. What Family needs is there, the rest is absent: see SPEC.md §4.1.
 typedef struct sc_node_request {
   /// `node` is the node's name in the pipeline: a label, nothing to decide by.
   sc_text node;
@@ -924,11 +900,9 @@ extern const sc_type sc_hearing_turn_type;
 /// `verdict` (D4) decides the case.
 typedef struct sc_verdict {
   sc_decision decision;
-  /// `final_classification` is the charge for affirm, another label of the case
-  /// for amend, and absent otherwise.
+  /// `final_classification` is the charge for affirm, another label of the case for amend, and absent otherwise.
   sc_text final_classification;
-  /// `confidence`: of affirm and amend, the probability that the classification
-  /// is right; of the others, that of the nearest label.
+  /// `confidence`: of affirm and amend, the probability that the classification is right; of the others, that of the nearest label.
   double confidence;
   sc_text reasoning;
   /// `remand_feedback` comes with remand and only with remand.
@@ -989,8 +963,7 @@ typedef struct sc_artifact {
 } sc_artifact;
 extern const sc_type sc_artifact_type;
 
-/// `failure` is how a module says that it cannot answer. It ends the trial as a
-/// mistrial that carries Code and Message.
+/// `failure` is how a module says that it cannot answer. It ends the trial as a mistrial that carries Code and Message.
 typedef struct sc_failure {
   sc_text code;
   sc_text message;
@@ -1040,8 +1013,7 @@ typedef struct sc_contest_item {
 typedef struct { sc_contest_item *at; size_t count; } sc_contest_item_list;
 extern const sc_type sc_contest_item_type;
 
-/// `contest_request` asks a persona to contest items whose element its own
-/// challenges. Only these items are in the request.
+/// `contest_request` asks a persona to contest items whose element its own challenges. Only these items are in the request.
 typedef struct sc_contest_request {
   sc_persona persona;
   sc_text charged_defect_type;
@@ -1179,8 +1151,7 @@ typedef struct sc_prepare_response {
 } sc_prepare_response;
 extern const sc_type sc_prepare_response_type;
 
-/// `limit_request` asks for other limits than the defaults; the host may reject.
-/// A field of 0 asks for the default.
+/// `limit_request` asks for other limits than the defaults; the host may reject. A field of 0 asks for the default.
 typedef struct sc_limit_request {
   int64_t memory_bytes;
   int64_t output_bytes;
@@ -1190,8 +1161,7 @@ typedef struct sc_limit_request {
 } sc_limit_request;
 extern const sc_type sc_limit_request_type;
 
-/// `manifest` stands in the module's custom section `shadowcourt.manifest`, as
-/// canonical msgpack, and can be read without running the module.
+/// `manifest` stands in the module's custom section `shadowcourt.manifest`, as canonical msgpack, and can be read without running the module.
 typedef struct sc_manifest {
   sc_text name;
   /// `version` of the module, as its author counts.
@@ -1215,15 +1185,13 @@ typedef struct sc_manifest {
 } sc_manifest;
 extern const sc_type sc_manifest_type;
 
-/// `recall_query` asks the casebook for cases that have the fingerprint of this
-/// one, or nearly.
+/// `recall_query` asks the casebook for cases that have the fingerprint of this one, or nearly.
 typedef struct sc_recall_query {
   int64_t limit;
 } sc_recall_query;
 extern const sc_type sc_recall_query_type;
 
-/// `correlate_query` searches the casebook by text. Words count, nothing in the
-/// text is syntax.
+/// `correlate_query` searches the casebook by text. Words count, nothing in the text is syntax.
 typedef struct sc_correlate_query {
   sc_text text;
   int64_t limit;
@@ -1250,15 +1218,13 @@ typedef struct sc_prior_case {
 typedef struct { sc_prior_case *at; size_t count; } sc_prior_case_list;
 extern const sc_type sc_prior_case_type;
 
-/// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar
-/// first. Without a casebook it is empty.
+/// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar first. Without a casebook it is empty.
 typedef struct sc_prior_cases {
   sc_prior_case_list cases;
 } sc_prior_cases;
 extern const sc_type sc_prior_cases_type;
 
-/// `source_query` asks which files of the source a text names, as a log does in
-/// its frames.
+/// `source_query` asks which files of the source a text names, as a log does in its frames.
 typedef struct sc_source_query {
   sc_text text;
   int64_t limit;
@@ -1337,8 +1303,7 @@ typedef struct sc_source_intent {
 typedef struct { sc_source_intent *at; size_t count; } sc_source_intent_list;
 extern const sc_type sc_source_intent_type;
 
-/// `source_answer` answers a SourceQuery. Without a source Known is false and the
-/// rest empty.
+/// `source_answer` answers a SourceQuery. Without a source Known is false and the rest empty.
 typedef struct sc_source_answer {
   bool known;
   sc_source_frame_list frames;

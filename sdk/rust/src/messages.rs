@@ -416,9 +416,8 @@ impl Name for CompletionOutcome {
     }
 }
 
-/// `element` is the Wuxing-like element of a persona, a zone, a node or an item
-/// of evidence. It decides who contests an item: see the destructive cycle in
-/// SPEC.md.
+/// `element` is the Wuxing-like element of a persona, a zone, a node or an item of evidence. It decides who contests an item: see the
+/// destructive cycle in SPEC.md.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     #[default]
@@ -525,8 +524,7 @@ impl Name for Family {
     }
 }
 
-/// `severity` says how much of an item's weight a challenge takes: fatal all of
-/// it; how much the others take is each persona's own.
+/// `severity` says how much of an item's weight a challenge takes: fatal all of it; how much the others take is each persona's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     #[default]
@@ -625,9 +623,8 @@ impl Name for Side {
     }
 }
 
-/// `quote_status` is what the host found when it looked an item's content up in
-/// the documents of the case. It is a fact, computed once a trial, and no
-/// module can influence it.
+/// `quote_status` is what the host found when it looked an item's content up in the documents of the case. It is a fact, computed once a trial,
+/// and no module can influence it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QuoteStatus {
     #[default]
@@ -850,8 +847,7 @@ impl Name for Call {
     }
 }
 
-/// `capability` is what a module may ask of the host. All are denied
-/// unless the pipeline grants them.
+/// `capability` is what a module may ask of the host. All are denied unless the pipeline grants them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {
     #[default]
@@ -891,8 +887,7 @@ impl Name for Capability {
     }
 }
 
-/// `persona` is an identity of the court. It comes from the pipeline, never from
-/// the module that plays it.
+/// `persona` is an identity of the court. It comes from the pipeline, never from the module that plays it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Persona {
     pub name: String,
@@ -966,8 +961,7 @@ impl Message for LightAnswer {
     }
 }
 
-/// `evidence` is one item of evidence, from Light, from an outside witness or
-/// from the hearing.
+/// `evidence` is one item of evidence, from Light, from an outside witness or from the hearing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     pub source_ref: String,
@@ -1151,8 +1145,7 @@ impl Message for ExperimentResult {
     }
 }
 
-/// `case_view` is the part of a case that a mask lets a persona see. What is
-/// hidden is not in the bytes.
+/// `case_view` is the part of a case that a mask lets a persona see. What is hidden is not in the bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CaseView {
     pub subject: String,
@@ -1215,8 +1208,7 @@ impl Message for CaseView {
     }
 }
 
-/// `param` is one parameter of a node or an edge, from the pipeline's `with`.
-/// Exactly one of Number, Text and Flag is there.
+/// `param` is one parameter of a node or an edge, from the pipeline's `with`. Exactly one of Number, Text and Flag is there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Param {
     pub name: String,
@@ -1316,8 +1308,7 @@ impl Message for ElementLikelihood {
     }
 }
 
-/// `source_statement` is the likelihood of one statement of a source under each
-/// true label.
+/// `source_statement` is the likelihood of one statement of a source under each true label.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceStatement {
     /// `says` is the label that the source names; empty when it names none.
@@ -1384,8 +1375,7 @@ impl Message for ConfidenceRange {
     }
 }
 
-/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
-/// the confidence taken within [0.001, 0.999].
+/// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated), the confidence taken within [0.001, 0.999].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogitMap {
     pub offset: f64,
@@ -1420,9 +1410,8 @@ impl Message for LogitMap {
     }
 }
 
-/// `source_reliability` describes how reliable one source of evidence is. Each
-/// statement of a source counts once, however often it is repeated: by the highest
-/// confidence that is stated with it.
+/// `source_reliability` describes how reliable one source of evidence is. Each statement of a source counts once, however often it is repeated:
+/// by the highest confidence that is stated with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceReliability {
     /// `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
@@ -1433,8 +1422,7 @@ pub struct SourceReliability {
     pub share: f64,
     /// `stated` maps the confidence that the source states to nats for the label that it names.
     pub stated: Option<LogitMap>,
-    /// `cap` limits how far all items of the source together may move the
-    /// log-odds between two labels, in nats.
+    /// `cap` limits how far all items of the source together may move the log-odds between two labels, in nats.
     pub cap: f64,
 }
 
@@ -1501,10 +1489,9 @@ impl Message for Signal {
     }
 }
 
-/// `signal_passage` limits how far the different signals in so many bytes of a text
-/// may move the log-odds between two labels, in nats. The signals of a passage that
-/// exceeds it count nothing, nor do those that no word separates from it, nor those
-/// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
+/// `signal_passage` limits how far the different signals in so many bytes of a text may move the log-odds between two labels, in nats. The
+/// signals of a passage that exceeds it count nothing, nor do those that no word separates from it, nor those within half as many bytes of
+/// it. One signal, with those that overlap it, exceeds nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignalPassage {
     pub bytes: i64,
@@ -1715,9 +1702,8 @@ impl Message for OutcomeModel {
     }
 }
 
-/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
-/// and the host passes it to the personas. A field that is absent or empty has
-/// no effect.
+/// `profile` describes a domain. It is fitted from labelled cases or hand-tuned, and the host passes it to the personas. A field that is
+/// absent or empty has no effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
     pub name: String,
@@ -1727,8 +1713,7 @@ pub struct Profile {
     /// `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
     /// measured, all others together count little.
     pub seen: Vec<String>,
-    /// `signals` are searched in the documents, in the subject, and in the
-    /// contents of items that name no label.
+    /// `signals` are searched in the documents, in the subject, and in the contents of items that name no label.
     pub signals: Vec<Signal>,
     /// `signal_cap` limits how far all signals together may move the log-odds, in nats.
     pub signal_cap: f64,
@@ -1736,9 +1721,8 @@ pub struct Profile {
     pub signal_passage: Option<SignalPassage>,
     /// `light` describes the reliability of Light inside the court; its Source is "light".
     pub light: Option<SourceReliability>,
-    /// `temperature` divides the log-odds that base rates, Light, items and texts
-    /// give together, so that the court is less sure of the same answer. Absent it is 1.
-    /// What experiments show is not divided.
+    /// `temperature` divides the log-odds that base rates, Light, items and texts give together, so that the court is less sure of the same
+    /// answer. Absent it is 1. What experiments show is not divided.
     pub temperature: Option<f64>,
     /// `outcomes` says what runs tell. Without it experiments change nothing.
     pub outcomes: Option<OutcomeModel>,
@@ -1799,8 +1783,7 @@ impl Message for Profile {
     }
 }
 
-/// `indictment_item` is one item of evidence as the prosecution weighs it.
-/// SourceRef, Content, Supports and Element repeat an item of the case
+/// `indictment_item` is one item of evidence as the prosecution weighs it. SourceRef, Content, Supports and Element repeat an item of the case
 /// unchanged; Weight in [0, 1] is the prosecution's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IndictmentItem {
@@ -1852,8 +1835,7 @@ pub struct Indictment {
     pub charged_defect_type: String,
     pub prosecution_narrative: String,
     pub evidence: Vec<IndictmentItem>,
-    /// `confidence` is the prosecution's own estimate that the charge is right,
-    /// from the evidence and not a repetition of Light's.
+    /// `confidence` is the prosecution's own estimate that the charge is right, from the evidence and not a repetition of Light's.
     pub confidence: f64,
 }
 
@@ -1924,8 +1906,7 @@ impl Message for Exhibit {
     }
 }
 
-/// `finding` is something that discovery read in a document. Quote stands word
-/// for word in the document of that name.
+/// `finding` is something that discovery read in a document. Quote stands word for word in the document of that name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finding {
     pub document: String,
@@ -1975,8 +1956,7 @@ impl Message for Finding {
     }
 }
 
-/// `discovery` (D1) is what the raw documents say, read without any conclusion
-/// of Light or of the prosecution.
+/// `discovery` (D1) is what the raw documents say, read without any conclusion of Light or of the prosecution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Discovery {
     pub findings: Vec<Finding>,
@@ -2154,8 +2134,7 @@ impl Message for RoundSpeakers {
     }
 }
 
-/// `hearing_round` is one round: the prosecution argues, the defense rebuts, the
-/// bench notes.
+/// `hearing_round` is one round: the prosecution argues, the defense rebuts, the bench notes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HearingRound {
     pub round: i64,
@@ -2236,8 +2215,7 @@ impl Message for HearingRecord {
     }
 }
 
-/// `turn_request` says whose turn it is in a hearing and what was said before in
-/// this round. Earlier rounds are in the HearingRecord.
+/// `turn_request` says whose turn it is in a hearing and what was said before in this round. Earlier rounds are in the HearingRecord.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnRequest {
     pub round: i64,
@@ -2667,8 +2645,7 @@ impl Message for RemandFeedback {
     }
 }
 
-/// `light_file` is what the Light path has gathered so far. Of each artifact it
-/// holds the latest.
+/// `light_file` is what the Light path has gathered so far. Of each artifact it holds the latest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LightFile {
     pub recall: Option<RecallResult>,
@@ -2935,8 +2912,7 @@ impl Message for Prepared {
     }
 }
 
-/// `node_request` asks a persona for the artifact of a node. What Family needs is
-/// there, the rest is absent: see SPEC.md §4.1.
+/// `node_request` asks a persona for the artifact of a node. What Family needs is there, the rest is absent: see SPEC.md §4.1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeRequest {
     /// `node` is the node's name in the pipeline: a label, nothing to decide by.
@@ -3110,11 +3086,9 @@ impl Message for HearingTurn {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     pub decision: Decision,
-    /// `final_classification` is the charge for affirm, another label of the case
-    /// for amend, and absent otherwise.
+    /// `final_classification` is the charge for affirm, another label of the case for amend, and absent otherwise.
     pub final_classification: String,
-    /// `confidence`: of affirm and amend, the probability that the classification
-    /// is right; of the others, that of the nearest label.
+    /// `confidence`: of affirm and amend, the probability that the classification is right; of the others, that of the nearest label.
     pub confidence: f64,
     pub reasoning: String,
     /// `remand_feedback` comes with remand and only with remand.
@@ -3386,8 +3360,7 @@ impl Message for Artifact {
     }
 }
 
-/// `failure` is how a module says that it cannot answer. It ends the trial as a
-/// mistrial that carries Code and Message.
+/// `failure` is how a module says that it cannot answer. It ends the trial as a mistrial that carries Code and Message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failure {
     pub code: String,
@@ -3574,8 +3547,7 @@ impl Message for ContestItem {
     }
 }
 
-/// `contest_request` asks a persona to contest items whose element its own
-/// challenges. Only these items are in the request.
+/// `contest_request` asks a persona to contest items whose element its own challenges. Only these items are in the request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContestRequest {
     pub persona: Persona,
@@ -4120,8 +4092,7 @@ impl Message for PrepareResponse {
     }
 }
 
-/// `limit_request` asks for other limits than the defaults; the host may reject.
-/// A field of 0 asks for the default.
+/// `limit_request` asks for other limits than the defaults; the host may reject. A field of 0 asks for the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitRequest {
     pub memory_bytes: i64,
@@ -4158,8 +4129,7 @@ impl Message for LimitRequest {
     }
 }
 
-/// `manifest` stands in the module's custom section `shadowcourt.manifest`, as
-/// canonical msgpack, and can be read without running the module.
+/// `manifest` stands in the module's custom section `shadowcourt.manifest`, as canonical msgpack, and can be read without running the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Manifest {
     pub name: String,
@@ -4237,8 +4207,7 @@ impl Message for Manifest {
     }
 }
 
-/// `recall_query` asks the casebook for cases that have the fingerprint of this
-/// one, or nearly.
+/// `recall_query` asks the casebook for cases that have the fingerprint of this one, or nearly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecallQuery {
     pub limit: i64,
@@ -4262,8 +4231,7 @@ impl Message for RecallQuery {
     }
 }
 
-/// `correlate_query` searches the casebook by text. Words count, nothing in the
-/// text is syntax.
+/// `correlate_query` searches the casebook by text. Words count, nothing in the text is syntax.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CorrelateQuery {
     pub text: String,
@@ -4356,8 +4324,7 @@ impl Message for PriorCase {
     }
 }
 
-/// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar
-/// first. Without a casebook it is empty.
+/// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar first. Without a casebook it is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorCases {
     pub cases: Vec<PriorCase>,
@@ -4381,8 +4348,7 @@ impl Message for PriorCases {
     }
 }
 
-/// `source_query` asks which files of the source a text names, as a log does in
-/// its frames.
+/// `source_query` asks which files of the source a text names, as a log does in its frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceQuery {
     pub text: String,
@@ -4652,8 +4618,7 @@ impl Message for SourceIntent {
     }
 }
 
-/// `source_answer` answers a SourceQuery. Without a source Known is false and the
-/// rest empty.
+/// `source_answer` answers a SourceQuery. Without a source Known is false and the rest empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceAnswer {
     pub known: bool,

@@ -115,9 +115,8 @@ export namespace CompletionOutcome {
   export const VALUES: StaticArray<string> = ["answered", "partial", "invalid", "too_long", "failed", "not_asked"];
 }
 
-// `element` is the Wuxing-like element of a persona, a zone, a node or an item
-// of evidence. It decides who contests an item: see the destructive cycle in
-// SPEC.md.
+// `element` is the Wuxing-like element of a persona, a zone, a node or an item of evidence. It decides who contests an item: see the
+// destructive cycle in SPEC.md.
 export namespace Element {
   export const Fire = "fire";
   export const Water = "water";
@@ -148,8 +147,7 @@ export namespace Family {
   export const VALUES: StaticArray<string> = ["indict", "discover", "defend", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report", "collect", "judge", "synthesize"];
 }
 
-// `severity` says how much of an item's weight a challenge takes: fatal all of
-// it; how much the others take is each persona's own.
+// `severity` says how much of an item's weight a challenge takes: fatal all of it; how much the others take is each persona's own.
 export namespace Severity {
   export const Fatal = "fatal";
   export const Weakening = "weakening";
@@ -175,9 +173,8 @@ export namespace Side {
   export const VALUES: StaticArray<string> = ["prosecution", "defense", "bench"];
 }
 
-// `quote_status` is what the host found when it looked an item's content up in
-// the documents of the case. It is a fact, computed once a trial, and no
-// module can influence it.
+// `quote_status` is what the host found when it looked an item's content up in the documents of the case. It is a fact, computed once a trial,
+// and no module can influence it.
 export namespace QuoteStatus {
   export const Stands = "stands";
   export const Absent = "absent";
@@ -235,8 +232,7 @@ export namespace Call {
   export const VALUES: StaticArray<string> = ["node", "contest", "edges", "judge"];
 }
 
-// `capability` is what a module may ask of the host. All are denied
-// unless the pipeline grants them.
+// `capability` is what a module may ask of the host. All are denied unless the pipeline grants them.
 export namespace Capability {
   export const Log = "log";
   export const Recall = "recall";
@@ -249,8 +245,7 @@ export namespace Capability {
 
 const PersonaFields: StaticArray<string> = ["name", "colour", "element", "role", "alignment"];
 
-// `persona` is an identity of the court. It comes from the pipeline, never from
-// the module that plays it.
+// `persona` is an identity of the court. It comes from the pipeline, never from the module that plays it.
 export class Persona extends Message {
   name: string = "";
   colour: string = "";
@@ -306,8 +301,7 @@ export class LightAnswer extends Message {
 
 const EvidenceFields: StaticArray<string> = ["source_ref", "content", "relevance_confidence", "supports", "element"];
 
-// `evidence` is one item of evidence, from Light, from an outside witness or
-// from the hearing.
+// `evidence` is one item of evidence, from Light, from an outside witness or from the hearing.
 export class Evidence extends Message {
   sourceRef: string = "";
   content: string = "";
@@ -442,8 +436,7 @@ export class ExperimentResult extends Message {
 
 const CaseViewFields: StaticArray<string> = ["subject", "labels", "light", "evidence", "documents", "experiments", "signals"];
 
-// `case_view` is the part of a case that a mask lets a persona see. What is
-// hidden is not in the bytes.
+// `case_view` is the part of a case that a mask lets a persona see. What is hidden is not in the bytes.
 export class CaseView extends Message {
   subject: string = "";
   labels: string[] = [];
@@ -483,8 +476,7 @@ export class CaseView extends Message {
 
 const ParamFields: StaticArray<string> = ["name", "number", "text", "flag"];
 
-// `param` is one parameter of a node or an edge, from the pipeline's `with`.
-// Exactly one of Number, Text and Flag is there.
+// `param` is one parameter of a node or an edge, from the pipeline's `with`. Exactly one of Number, Text and Flag is there.
 export class Param extends Message {
   name: string = "";
   hasNumber: bool = false;
@@ -560,8 +552,7 @@ export class ElementLikelihood extends Message {
 
 const SourceStatementFields: StaticArray<string> = ["says", "given", "elements"];
 
-// `source_statement` is the likelihood of one statement of a source under each
-// true label.
+// `source_statement` is the likelihood of one statement of a source under each true label.
 export class SourceStatement extends Message {
   // `says` is the label that the source names; empty when it names none.
   says: string = "";
@@ -611,8 +602,7 @@ export class ConfidenceRange extends Message {
 
 const LogitMapFields: StaticArray<string> = ["offset", "slope", "range"];
 
-// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated),
-// the confidence taken within [0.001, 0.999].
+// `logit_map` gives nats for a stated confidence: Offset + Slope*logit(stated), the confidence taken within [0.001, 0.999].
 export class LogitMap extends Message {
   offset: f64 = 0;
   slope: f64 = 0;
@@ -638,9 +628,8 @@ export class LogitMap extends Message {
 
 const SourceReliabilityFields: StaticArray<string> = ["source", "statements", "share", "stated", "cap"];
 
-// `source_reliability` describes how reliable one source of evidence is. Each
-// statement of a source counts once, however often it is repeated: by the highest
-// confidence that is stated with it.
+// `source_reliability` describes how reliable one source of evidence is. Each statement of a source counts once, however often it is repeated:
+// by the highest confidence that is stated with it.
 export class SourceReliability extends Message {
   // `source` is matched against an item's source_ref up to its first ':' or '#', that of a language model up to the second: "model:NAME".
   source: string = "";
@@ -650,8 +639,7 @@ export class SourceReliability extends Message {
   share: f64 = 0;
   // `stated` maps the confidence that the source states to nats for the label that it names.
   stated: LogitMap | null = null;
-  // `cap` limits how far all items of the source together may move the
-  // log-odds between two labels, in nats.
+  // `cap` limits how far all items of the source together may move the log-odds between two labels, in nats.
   cap: f64 = 0;
 
   keys(): StaticArray<string> { return SourceReliabilityFields; }
@@ -702,10 +690,9 @@ export class Signal extends Message {
 
 const SignalPassageFields: StaticArray<string> = ["bytes", "nats"];
 
-// `signal_passage` limits how far the different signals in so many bytes of a text
-// may move the log-odds between two labels, in nats. The signals of a passage that
-// exceeds it count nothing, nor do those that no word separates from it, nor those
-// within half as many bytes of it. One signal, with those that overlap it, exceeds nothing.
+// `signal_passage` limits how far the different signals in so many bytes of a text may move the log-odds between two labels, in nats. The
+// signals of a passage that exceeds it count nothing, nor do those that no word separates from it, nor those within half as many bytes of
+// it. One signal, with those that overlap it, exceeds nothing.
 export class SignalPassage extends Message {
   bytes: i64 = 0;
   nats: f64 = 0;
@@ -862,9 +849,8 @@ export class OutcomeModel extends Message {
 
 const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "outcomes"];
 
-// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
-// and the host passes it to the personas. A field that is absent or empty has
-// no effect.
+// `profile` describes a domain. It is fitted from labelled cases or hand-tuned, and the host passes it to the personas. A field that is
+// absent or empty has no effect.
 export class Profile extends Message {
   name: string = "";
   // `base_rates` are P(label) before any evidence.
@@ -873,8 +859,7 @@ export class Profile extends Message {
   // `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
   // measured, all others together count little.
   seen: string[] = [];
-  // `signals` are searched in the documents, in the subject, and in the
-  // contents of items that name no label.
+  // `signals` are searched in the documents, in the subject, and in the contents of items that name no label.
   signals: Signal[] = [];
   // `signal_cap` limits how far all signals together may move the log-odds, in nats.
   signalCap: f64 = 0;
@@ -882,9 +867,8 @@ export class Profile extends Message {
   signalPassage: SignalPassage | null = null;
   // `light` describes the reliability of Light inside the court; its Source is "light".
   light: SourceReliability | null = null;
-  // `temperature` divides the log-odds that base rates, Light, items and texts
-  // give together, so that the court is less sure of the same answer. Absent it is 1.
-  // What experiments show is not divided.
+  // `temperature` divides the log-odds that base rates, Light, items and texts give together, so that the court is less sure of the same
+  // answer. Absent it is 1. What experiments show is not divided.
   hasTemperature: bool = false;
   temperature: f64 = 0;
   // `outcomes` says what runs tell. Without it experiments change nothing.
@@ -923,8 +907,7 @@ export class Profile extends Message {
 
 const IndictmentItemFields: StaticArray<string> = ["source_ref", "content", "weight", "supports", "element"];
 
-// `indictment_item` is one item of evidence as the prosecution weighs it.
-// SourceRef, Content, Supports and Element repeat an item of the case
+// `indictment_item` is one item of evidence as the prosecution weighs it. SourceRef, Content, Supports and Element repeat an item of the case
 // unchanged; Weight in [0, 1] is the prosecution's own.
 export class IndictmentItem extends Message {
   sourceRef: string = "";
@@ -962,8 +945,7 @@ export class Indictment extends Message {
   chargedDefectType: string = "";
   prosecutionNarrative: string = "";
   evidence: IndictmentItem[] = [];
-  // `confidence` is the prosecution's own estimate that the charge is right,
-  // from the evidence and not a repetition of Light's.
+  // `confidence` is the prosecution's own estimate that the charge is right, from the evidence and not a repetition of Light's.
   confidence: f64 = 0;
 
   keys(): StaticArray<string> { return IndictmentFields; }
@@ -1017,8 +999,7 @@ export class Exhibit extends Message {
 
 const FindingFields: StaticArray<string> = ["document", "observation", "quote", "supports", "strength", "source"];
 
-// `finding` is something that discovery read in a document. Quote stands word
-// for word in the document of that name.
+// `finding` is something that discovery read in a document. Quote stands word for word in the document of that name.
 export class Finding extends Message {
   document: string = "";
   observation: string = "";
@@ -1054,8 +1035,7 @@ export class Finding extends Message {
 
 const DiscoveryFields: StaticArray<string> = ["findings", "missing"];
 
-// `discovery` (D1) is what the raw documents say, read without any conclusion
-// of Light or of the prosecution.
+// `discovery` (D1) is what the raw documents say, read without any conclusion of Light or of the prosecution.
 export class Discovery extends Message {
   findings: Finding[] = [];
   // `missing` names what was looked for and is not there.
@@ -1192,8 +1172,7 @@ export class RoundSpeakers extends Message {
 
 const HearingRoundFields: StaticArray<string> = ["round", "prosecution_argument", "defense_rebuttal", "judge_notes", "by", "new_challenges", "new_items"];
 
-// `hearing_round` is one round: the prosecution argues, the defense rebuts, the
-// bench notes.
+// `hearing_round` is one round: the prosecution argues, the defense rebuts, the bench notes.
 export class HearingRound extends Message {
   round: i64 = 0;
   prosecutionArgument: string = "";
@@ -1256,8 +1235,7 @@ export class HearingRecord extends Message {
 
 const TurnRequestFields: StaticArray<string> = ["round", "max_rounds", "speaker", "prosecution_argument", "defense_rebuttal", "new_challenges", "new_items"];
 
-// `turn_request` says whose turn it is in a hearing and what was said before in
-// this round. Earlier rounds are in the HearingRecord.
+// `turn_request` says whose turn it is in a hearing and what was said before in this round. Earlier rounds are in the HearingRecord.
 export class TurnRequest extends Message {
   round: i64 = 0;
   maxRounds: i64 = 0;
@@ -1575,8 +1553,7 @@ export class RemandFeedback extends Message {
 
 const LightFileFields: StaticArray<string> = ["recall", "triage", "resolve", "investigate", "correlate", "review", "feedback", "loops_left"];
 
-// `light_file` is what the Light path has gathered so far. Of each artifact it
-// holds the latest.
+// `light_file` is what the Light path has gathered so far. Of each artifact it holds the latest.
 export class LightFile extends Message {
   recall: RecallResult | null = null;
   triage: TriageResult | null = null;
@@ -1770,8 +1747,7 @@ export class Prepared extends Message {
 
 const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions", "prepared"];
 
-// `node_request` asks a persona for the artifact of a node. What Family needs is
-// there, the rest is absent: see SPEC.md §4.1.
+// `node_request` asks a persona for the artifact of a node. What Family needs is there, the rest is absent: see SPEC.md §4.1.
 export class NodeRequest extends Message {
   // `node` is the node's name in the pipeline: a label, nothing to decide by.
   node: string = "";
@@ -1883,11 +1859,9 @@ const VerdictFields: StaticArray<string> = ["decision", "final_classification", 
 // `verdict` (D4) decides the case.
 export class Verdict extends Message {
   decision: string = "";
-  // `final_classification` is the charge for affirm, another label of the case
-  // for amend, and absent otherwise.
+  // `final_classification` is the charge for affirm, another label of the case for amend, and absent otherwise.
   finalClassification: string = "";
-  // `confidence`: of affirm and amend, the probability that the classification
-  // is right; of the others, that of the nearest label.
+  // `confidence`: of affirm and amend, the probability that the classification is right; of the others, that of the nearest label.
   confidence: f64 = 0;
   reasoning: string = "";
   // `remand_feedback` comes with remand and only with remand.
@@ -2072,8 +2046,7 @@ export class Artifact extends Message {
 
 const FailureFields: StaticArray<string> = ["code", "message"];
 
-// `failure` is how a module says that it cannot answer. It ends the trial as a
-// mistrial that carries Code and Message.
+// `failure` is how a module says that it cannot answer. It ends the trial as a mistrial that carries Code and Message.
 export class Failure extends Message {
   code: string = "";
   message: string = "";
@@ -2212,8 +2185,7 @@ export class ContestItem extends Message {
 
 const ContestRequestFields: StaticArray<string> = ["persona", "charged_defect_type", "labels", "items", "params", "profile", "prepared"];
 
-// `contest_request` asks a persona to contest items whose element its own
-// challenges. Only these items are in the request.
+// `contest_request` asks a persona to contest items whose element its own challenges. Only these items are in the request.
 export class ContestRequest extends Message {
   persona: Persona = new Persona();
   chargedDefectType: string = "";
@@ -2609,8 +2581,7 @@ export class PrepareResponse extends Message {
 
 const LimitRequestFields: StaticArray<string> = ["memory_bytes", "output_bytes", "wall_clock", "fuel"];
 
-// `limit_request` asks for other limits than the defaults; the host may reject.
-// A field of 0 asks for the default.
+// `limit_request` asks for other limits than the defaults; the host may reject. A field of 0 asks for the default.
 export class LimitRequest extends Message {
   memoryBytes: i64 = 0;
   outputBytes: i64 = 0;
@@ -2639,8 +2610,7 @@ export class LimitRequest extends Message {
 
 const ManifestFields: StaticArray<string> = ["name", "version", "abi", "calls", "families", "edges", "criteria", "capabilities", "limits", "source", "licence"];
 
-// `manifest` stands in the module's custom section `shadowcourt.manifest`, as
-// canonical msgpack, and can be read without running the module.
+// `manifest` stands in the module's custom section `shadowcourt.manifest`, as canonical msgpack, and can be read without running the module.
 export class Manifest extends Message {
   name: string = "";
   // `version` of the module, as its author counts.
@@ -2697,8 +2667,7 @@ export class Manifest extends Message {
 
 const RecallQueryFields: StaticArray<string> = ["limit"];
 
-// `recall_query` asks the casebook for cases that have the fingerprint of this
-// one, or nearly.
+// `recall_query` asks the casebook for cases that have the fingerprint of this one, or nearly.
 export class RecallQuery extends Message {
   limit: i64 = 0;
 
@@ -2717,8 +2686,7 @@ export class RecallQuery extends Message {
 
 const CorrelateQueryFields: StaticArray<string> = ["text", "limit"];
 
-// `correlate_query` searches the casebook by text. Words count, nothing in the
-// text is syntax.
+// `correlate_query` searches the casebook by text. Words count, nothing in the text is syntax.
 export class CorrelateQuery extends Message {
   text: string = "";
   limit: i64 = 0;
@@ -2788,8 +2756,7 @@ export class PriorCase extends Message {
 
 const PriorCasesFields: StaticArray<string> = ["cases"];
 
-// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar
-// first. Without a casebook it is empty.
+// `prior_cases` answers a RecallQuery or a CorrelateQuery, the most similar first. Without a casebook it is empty.
 export class PriorCases extends Message {
   cases: PriorCase[] = [];
 
@@ -2808,8 +2775,7 @@ export class PriorCases extends Message {
 
 const SourceQueryFields: StaticArray<string> = ["text", "limit", "lines"];
 
-// `source_query` asks which files of the source a text names, as a log does in
-// its frames.
+// `source_query` asks which files of the source a text names, as a log does in its frames.
 export class SourceQuery extends Message {
   text: string = "";
   limit: i64 = 0;
@@ -3012,8 +2978,7 @@ export class SourceIntent extends Message {
 
 const SourceAnswerFields: StaticArray<string> = ["known", "frames", "diff", "located", "changed", "tests", "intent"];
 
-// `source_answer` answers a SourceQuery. Without a source Known is false and the
-// rest empty.
+// `source_answer` answers a SourceQuery. Without a source Known is false and the rest empty.
 export class SourceAnswer extends Message {
   known: bool = false;
   frames: SourceFrame[] = [];
