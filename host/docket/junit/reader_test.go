@@ -116,11 +116,13 @@ func TestTextIsWordForWord(t *testing.T) {
 
 func TestLatin1(t *testing.T) {
 	t.Parallel()
-	report := "<?xml version='1.0' encoding='ISO-8859-1'?><testsuite><testcase name='caf\xe9'><failure>10 \xa3</failure></testcase></testsuite>\n" +
-		"<testsuite><testcase name='é'><failure/></testcase></testsuite>"
-	cases, problems := read(t, &junit.Reader{}, strings.NewReader(report))
-	if len(problems) > 0 || len(cases) != 2 || cases[0].ID != "café" || cases[0].Documents[0].Text != "10 £\n" || cases[1].ID != "é" {
-		t.Errorf("cases %+v, problems %v", cases, problems)
+	for _, encoding := range []string{"ISO-8859-1", "iso8859-1", "Latin1", "latin-1"} {
+		report := "<?xml version='1.0' encoding='" + encoding + "'?><testsuite><testcase name='caf\xe9'><failure>10 \xa3</failure></testcase></testsuite>\n" +
+			"<testsuite><testcase name='é'><failure/></testcase></testsuite>"
+		cases, problems := read(t, &junit.Reader{}, strings.NewReader(report))
+		if len(problems) > 0 || len(cases) != 2 || cases[0].ID != "café" || cases[0].Documents[0].Text != "10 £\n" || cases[1].ID != "é" {
+			t.Errorf("%s: cases %+v, problems %v", encoding, cases, problems)
+		}
 	}
 }
 

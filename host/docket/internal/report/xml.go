@@ -54,8 +54,8 @@ func (t *XML) Line() int { return t.from.line }
 func (t *XML) charset(label string, _ io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "us-ascii", "ascii", "utf8": // ASCII is UTF-8
-	case "iso-8859-1", "latkind", "latin-1", "iso8859-1":
-		t.from.latkind = true
+	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
+		t.from.latin1 = true
 	default:
 		return nil, &stream.TextError{Code: docket.CodeNotText, Detail: "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
 	}
@@ -101,7 +101,7 @@ func (t *XML) Roots(nothing string, each func(xml.StartElement) error) error {
 			if err := each(token); err != nil {
 				return err
 			}
-			t.from.latkind = false
+			t.from.latin1 = false
 		case xml.CharData:
 			if strings.TrimSpace(string(token)) != "" {
 				return &stream.TextError{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
@@ -194,10 +194,10 @@ const maxTagBytes = 16 << 20
 
 // source hands an XML text to the decoder byte by byte. It knows the place, and rejects what would take memory without bounds.
 type source struct {
-	in      *bufio.Reader
-	left    int // bytes that may still come
-	latkind bool
-	broken  error // what in failed with, other than its end
+	in     *bufio.Reader
+	left   int // bytes that may still come
+	latin1 bool
+	broken error // what in failed with, other than its end
 
 	line, column int // of the character that was handed out last, from 1
 	newline      bool
@@ -269,7 +269,7 @@ func (s *source) next() error {
 // character reads one; what XML doesn't allow is U+FFFD.
 func (s *source) character() (rune, error) {
 	var c rune
-	if s.latkind {
+	if s.latin1 {
 		b, err := s.in.ReadByte()
 		if err != nil {
 			return 0, err
