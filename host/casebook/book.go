@@ -66,9 +66,9 @@ func busyTimeout(opts Options) time.Duration {
 	return opts.BusyTimeout
 }
 
-// prepare makes the tables of a new book. Two programs may try to: the transaction is taken for writing at once.
+// prepare makes the tables of a new book, and upgrades those of an older one. Two programs may try to: the transaction is taken for writing at once.
 func (b *Book) prepare(ctx context.Context) (err error) {
-	if empty, err := checkSchema(ctx, b.db); err != nil || !empty {
+	if version, err := checkSchema(ctx, b.db); err != nil || version == schemaVersion {
 		return err
 	}
 	tx, err := b.db.BeginTx(ctx, nil)
@@ -76,11 +76,11 @@ func (b *Book) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer rollback(tx, &err)
-	empty, err := checkSchema(ctx, tx)
-	if err != nil || !empty {
+	version, err := checkSchema(ctx, tx)
+	if err != nil || version == schemaVersion {
 		return err
 	}
-	if err := createSchema(ctx, tx); err != nil {
+	if err := createSchema(ctx, tx, version); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -123,8 +123,8 @@ func read(ctx context.Context, path, mode string, opts Options) (s *Snapshot, er
 		return nil, explain("open", path, err)
 	}
 	defer func() { err = errors.Join(err, explain("close", path, db.Close())) }()
-	empty, err := checkSchema(ctx, db)
-	if err == nil && empty {
+	version, err := checkSchema(ctx, db)
+	if err == nil && version == 0 {
 		err = fmt.Errorf("%w: nothing was ever remembered in it", ErrNotCasebook)
 	}
 	if err != nil {

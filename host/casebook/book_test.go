@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -335,7 +337,7 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 		want error
 	}{
 		{"newer", made(prepare("PRAGMA user_version = 99")), casebook.ErrNewer},
-		{"older", made(prepare("PRAGMA user_version = 1")), casebook.ErrOlder},
+		{"the version before, with these tables", made(prepare("PRAGMA user_version = 1")), casebook.ErrCorrupt},
 		{"another program's", prepare("CREATE TABLE t (x)"), casebook.ErrNotCasebook},
 		{"text", write(0, strings.Repeat("not a database\n", 100)), casebook.ErrNotCasebook},
 		{"a trigger", made(prepare("CREATE TRIGGER words_x AFTER INSERT ON cases BEGIN SELECT 1; END")), casebook.ErrCorrupt},
@@ -368,6 +370,48 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 	}
 	if _, err := casebook.OpenReadOnly(t.Context(), filepath.Join(t.TempDir(), "none"), casebook.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// Version 1 had two columns, an index and a table more. Its books are read as they are, and upgraded where they are written.
+func TestBooksOfVersion1KeepTheirCases(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "book.db")
+	b := open(t, path)
+	remember(t, b, many(40)...)
+	want := snapshot(t, b)
+	must.Do(t, b.Close())
+	db := must.Get(sql.Open("sqlite", path))(t)
+	var table string
+	must.Do(t, db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'cases'").Scan(&table))
+	const columns = "id, case_id, exact, grp, subject, status, classification, confidence, origin, first_run, turn, remembered, body"
+	for _, statement := range []string{
+		"ALTER TABLE cases RENAME TO newer", strings.Replace(table, "\tgrp", "\tloose TEXT NOT NULL,\n\tsketch BLOB NOT NULL,\n\tgrp", 1),
+		"INSERT INTO cases (" + columns + ", loose, sketch) SELECT " + columns + ", 'l' || id, x'01' FROM newer", "DROP TABLE newer",
+		"CREATE INDEX cases_exact ON cases (exact)", "CREATE INDEX cases_loose ON cases (loose)",
+		"CREATE TABLE found_by (band INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (band, id)) STRICT, WITHOUT ROWID", "PRAGMA user_version = 1",
+	} {
+		must.Get(db.ExecContext(t.Context(), statement))(t)
+	}
+	must.Do(t, db.Close())
+	same := func(s *casebook.Snapshot) {
+		t.Helper()
+		hits := must.Get(s.Correlate(t.Context(), "the lemon and the grape are missing", 50))(t)
+		if again := must.Get(want.Correlate(t.Context(), "the lemon and the grape are missing", 50))(t); s.Digest() != want.Digest() || len(hits) == 0 || !reflect.DeepEqual(hits, again) {
+			t.Errorf("%s with %d hits, want %s with %d", s.Digest(), len(hits), want.Digest(), len(again))
+		}
+	}
+	s := must.Get(casebook.OpenReadOnly(t.Context(), path, casebook.Options{}))(t)
+	defer func() { _ = s.Close() }()
+	same(s)
+	for range 2 { // upgraded, and opened again
+		b = open(t, path)
+		same(snapshot(t, b))
+		must.Do(t, b.Close())
+	}
+	b = open(t, path)
+	if remember(t, b, entry("later", "a new failure", "affirmed", "l1")) != 1 {
+		t.Error("nothing is remembered")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,26 +72,35 @@ type rowser interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// checkSchema says whether the file is a casebook of this version, and empty if it has no tables at all.
-func checkSchema(ctx context.Context, db rowser) (empty bool, err error) {
-	var id, version, tables int
+// version1 has the tables of version 1, which kept sketches to find failures that are only similar. Such a book is read as it is, and
+// upgraded when it is opened for writing.
+func version1() []string {
+	list := slices.Clone(schema)
+	list[0] = strings.Replace(list[0], "\tgrp", "\tloose TEXT NOT NULL,\n\tsketch BLOB NOT NULL,\n\tgrp", 1)
+	return append(list, `CREATE INDEX cases_loose ON cases (loose)`,
+		`CREATE TABLE found_by (band INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (band, id)) STRICT, WITHOUT ROWID`)
+}
+
+// checkSchema gives the version of a casebook, 0 of a file without tables. Any other file is an error.
+func checkSchema(ctx context.Context, db rowser) (version int, err error) {
+	var id, tables int
 	if err := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &tables); err != nil {
-		return false, err
+		return 0, err
 	}
 	switch {
 	case id == 0 && version == 0 && tables == 0:
-		return true, nil
+		return 0, nil
 	case id != applicationID:
-		return false, ErrNotCasebook
+		return 0, ErrNotCasebook
 	case version > schemaVersion:
-		return false, fmt.Errorf("%w: %d, and this program knows up to %d", ErrNewer, version, schemaVersion)
+		return 0, fmt.Errorf("%w: %d, and this program knows up to %d", ErrNewer, version, schemaVersion)
 	case version < 1:
-		return false, fmt.Errorf("%w: version %d", ErrCorrupt, version)
-	case version < schemaVersion:
-		return false, ErrOlder
+		return 0, fmt.Errorf("%w: version %d", ErrCorrupt, version)
+	case version == 1:
+		return version, checkTables(ctx, db, version1())
 	}
-	return false, checkTables(ctx, db)
+	return version, checkTables(ctx, db, schema)
 }
 
 // each goes through the rows of a query.
@@ -109,7 +119,7 @@ func each(ctx context.Context, db rowser, do func(*sql.Rows) error, query string
 }
 
 // checkTables rejects a file whose tables are others than ours: it may hold triggers and views that run when it is read.
-func checkTables(ctx context.Context, db rowser) error {
+func checkTables(ctx context.Context, db rowser, schema []string) error {
 	have := map[string]bool{}
 	err := each(ctx, db, func(rows *sql.Rows) error {
 		var text string
@@ -133,25 +143,27 @@ func checkTables(ctx context.Context, db rowser) error {
 	return nil
 }
 
-// createSchema writes the tables of a new book, within a transaction of the caller.
-func createSchema(ctx context.Context, tx *sql.Tx) error {
-	for _, statement := range schema {
+// createSchema writes the tables of a new book, or upgrades those of version 1, within a transaction of the caller.
+func createSchema(ctx context.Context, tx *sql.Tx, version int) error {
+	statements := append(slices.Clone(schema), fmt.Sprintf("PRAGMA application_id = %d", applicationID))
+	if version == 1 {
+		const kept = "id, case_id, exact, grp, subject, status, classification, confidence, origin, first_run, turn, remembered, body"
+		statements = []string{
+			"ALTER TABLE cases RENAME TO older", schema[0], "INSERT INTO cases (" + kept + ") SELECT " + kept + " FROM older",
+			"DROP TABLE older", schema[1], "DROP TABLE found_by", // the indexes of a table go with it
+		}
+	}
+	for _, statement := range append(statements, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)) {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID))
-	if err == nil {
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
-	}
-	return err
+	return nil
 }
 
 var (
 	// ErrNewer: the book was written by a later version of this program.
 	ErrNewer = errors.New("the casebook is of a newer version")
-	// ErrOlder: the book was written by an earlier version, which recognised failures in other ways, too.
-	ErrOlder = errors.New("the casebook is of an older version: begin another file, and remember the corrected cases again")
 	// ErrNotCasebook: the file is something else, perhaps another program's database.
 	ErrNotCasebook = errors.New("not a casebook")
 	// ErrCorrupt: the file is damaged. Nothing is repaired: take the last copy, or begin a new book.

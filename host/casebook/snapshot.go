@@ -51,8 +51,8 @@ func snapshotOf(ctx context.Context, book *sql.DB, path string) (_ *Snapshot, er
 	s.db.SetMaxOpenConns(maxReaders)
 	s.db.SetMaxIdleConns(maxReaders)
 	// What was copied is checked again: the first look was before the transaction that copied it.
-	empty, err := checkSchema(ctx, s.db)
-	if err == nil && empty {
+	version, err := checkSchema(ctx, s.db)
+	if err == nil && version == 0 {
 		err = ErrNotCasebook
 	}
 	if err == nil {
