@@ -45,9 +45,9 @@ func editions(t *testing.T) []*edition {
 	list := []*edition{{files: modules(t)}, {files: modules(t)}, {files: modules(t)}, {files: modules(t)}}
 	for i, sure := range []float64{0.3, 0.4} {
 		files := list[1+i].files
-		files["abyss.wasm"] = &fstest.MapFile{Data: saying(
+		files["abyss.wasm"] = &fstest.MapFile{Data: moduleWith(
 			&abi.Artifact{DefenseBrief: &abi.DefenseBrief{PleaDeal: true, Confidence: sure}}, abi.FamilyDefend, abi.FamilyHearing)}
-		files["specter.wasm"] = &fstest.MapFile{Data: saying(
+		files["specter.wasm"] = &fstest.MapFile{Data: moduleWith(
 			&abi.Artifact{Verdict: &abi.Verdict{Decision: abi.Acquit, Confidence: sure, Reasoning: "as ever"}}, abi.FamilyVerdict)}
 	}
 	for name, file := range list[3].files {
@@ -56,8 +56,8 @@ func editions(t *testing.T) []*edition {
 	return list
 }
 
-// saying is a small module that gives the same artifact at every node, and contests nothing.
-func saying(artifact *abi.Artifact, families ...abi.Family) []byte {
+// moduleWith is a small module that gives the same artifact at every node, and contests nothing.
+func moduleWith(artifact *abi.Artifact, families ...abi.Family) []byte {
 	node := codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: artifact})
 	contest := codec.AppendContestResponse(nil, &abi.ContestResponse{})
 	number := func(n int) []byte { return append([]byte{wasmtest.I64Const}, wasmtest.Const(int32(n))[1:]...) }
@@ -202,8 +202,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		for i := 0; i+1 < len(edits); i += 2 {
 			text = strings.Replace(text, edits[i], edits[i+1], 1)
 		}
-		wasm := must.Get(module.Annotate(puppet, "puppet.yaml", []byte(text)))(t)
-		return wasm
+		return must.Get(module.Annotate(puppet, "puppet.yaml", []byte(text)))(t)
 	}
 	specter := modules(t)["specter.wasm"].Data
 	for name, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// cutText shortens a text to at most limit bytes, of which a number is missing already in its middle, and gives how many are left out in all:
+// cutText shortens a text, whose middle lacks missing bytes already, to at most limit bytes, and returns how many are left out in total:
 // the first part stays, the last part stays, and between them a line says how many bytes were cut. It cuts at line breaks where one is near,
 // and never inside a character. A limit below 128 counts as 128.
 func cutText(text string, limit, missing int) (string, int) {

@@ -71,7 +71,7 @@ func TestALightLineIsReadAsStrictlyAsACase(t *testing.T) {
 	}
 }
 
-// A docket is read line by line; a wrong line is told in full and does not stop the others.
+// A docket is read line by line; an invalid line is reported in full and does not stop the others.
 func ExampleReader_JSONL() {
 	const cases = `{"id":"a","subject":"TestA fails","labels":["pb001","ab001"],"evidence":[],"documents":[]}
 {"id":"b","subject":"TestB fails","labels":["pb001"],"evidence":[],"colour":"red"}

@@ -2,8 +2,7 @@
 //
 // What is replaced is kept in DIR/.history/NAME: one file for each content, DIGEST.wasm, and the file `order` with the digests of what
 // stood in the place before, a line each, the last one being the one before. A rollback puts that one back and takes its line away, so that
-// a second rollback goes back further and never forward again to what was rolled back; that stays in the history and is got by its digest,
-// until [Dir.Prune] removes it.
+// a second rollback goes back one step further. What was rolled back stays in the history under its digest, until [Dir.Prune] removes it.
 //
 // The file `.history/generation` says which change is under way, so that readers of several modules, and those that come after an
 // interrupted change, never take a mix of two sets, see [Generation].

@@ -62,7 +62,7 @@ func TestAccept_IG4_BombsAndNonsense(t *testing.T) {
 		{"-", gzipOf(t, events), Auto, "p.T of stdin"},
 		{"-", gzipOf(t, events), GoTest, "p.T of stdin"},
 		{"two.gz", gzipOf(t, events) + gzipOf(t, strings.ReplaceAll(events, `"T"`, `"U"`)), Auto, "p.T of two.gz\np.U of two.gz"},
-		{"bomb.gz", gzipOf(t, events) + strings.Repeat(gzipOf(t, strings.Repeat(" ", 1<<20)), freeBytes>>20), Auto, "bomb.gz is taken for a bomb: it has more than 256 MiB when it is unpacked, more than 100 times its size"},
+		{"bomb.gz", gzipOf(t, events) + strings.Repeat(gzipOf(t, strings.Repeat(" ", 1<<20)), freeBytes>>20), Auto, "bomb.gz looks like a decompression bomb: it has more than 256 MiB when it is unpacked, more than 100 times its size"},
 		{"two.gz", gzipOf(t, gzipOf(t, suite)), Auto, "two.gz is compressed (gzip)"},
 		{"zip.gz", gzipOf(t, "PK\x03\x04"), Auto, "zip.gz is a zip archive; extract the reports first, as with `unzip zip.gz`"},
 		{"tar.gz", gzipOf(t, tar), Auto, "tar.gz is a tar archive; extract the reports first"},

@@ -72,7 +72,7 @@ func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
 	return r.cases.JSONL(in.name, in.reader)
 }
 
-// The keys of which a JSON object of a format has one. Where several could be told, the first one is.
+// formatKeys are keys of which an object of a format has at least one. The first format that matches is taken.
 var formatKeys = []struct {
 	format string
 	keys   []string

@@ -12,7 +12,7 @@ import (
 const (
 	maxUnpackedBytes = 4 << 30
 	maxRatio         = 100       // of unpacked bytes to those of the input, beyond
-	freeBytes        = 256 << 20 // which no input is held to
+	freeBytes        = 256 << 20 // up to here no ratio is checked
 )
 
 // gunzip unpacks a stream that begins as gzip does, and gives any other as it is. It looks when it is first read.
@@ -41,7 +41,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	case g.out > maxUnpackedBytes:
 		g.err = fmt.Errorf("%s has more than %d MiB when it is unpacked, the limit: split it", g.name, maxUnpackedBytes>>20)
 	case g.out > freeBytes && g.out/maxRatio > g.read:
-		g.err = fmt.Errorf("%s is taken for a bomb: it has more than %d MiB when it is unpacked, more than %d times its size", g.name, freeBytes>>20, maxRatio)
+		g.err = fmt.Errorf("%s looks like a decompression bomb: it has more than %d MiB when it is unpacked, more than %d times its size", g.name, freeBytes>>20, maxRatio)
 	}
 	if g.err != nil {
 		return 0, g.err

@@ -62,8 +62,8 @@ type Reader struct {
 	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
 	// cut to abi.DefaultCaseDocumentBytes.
 	HeadBytes, TailBytes int
-	// HeldBytes is how much of the documents of cases waits for further runs of their tests, or in TRX for their classes. Default: DefaultHeldBytes. Beyond
-	// it they are given, with the runs so far.
+	// HeldBytes bounds the documents of cases that wait for further runs of their tests, or in TRX for their classes. Beyond it they are
+	// returned with the runs so far. Default: DefaultHeldBytes.
 	HeldBytes int
 	// Ended, if it is not nil, is told of every test case how it ended, those that passed included.
 	Ended func(Test, End)

@@ -351,7 +351,7 @@ func (t *replayTally) err() error {
 }
 
 // tellDifference says of a trial how it is not the same. It says nothing of one
-// that could not be replayed: of these the reasons are told in the end.
+// that could not be replayed, whose reasons follow at the end.
 func (t *replayTally) tellDifference(w io.Writer, r *replay.Replayed) error {
 	id := sanitize.Line(r.Was.ID)
 	d := r.Difference

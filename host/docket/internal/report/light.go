@@ -275,9 +275,9 @@ const (
 	flakyRace  = 0.85
 )
 
-// Races cuts the reports of Go's race detector. If both accesses of a report lie in the product, the product has the race,
-// even where the test starts the goroutines; any other report makes the test flaky. group is the package of the test. It gives the label that all reports
-// speak for, or nd001, and how sure the least sure is.
+// Races cuts the reports of Go's race detector. If both accesses of a report lie in the product, the product has the race, even where the
+// test starts the goroutines; any other report makes the test flaky. group is the package of the test. It gives the label that all reports
+// support, or nd001, and the lowest confidence among them.
 func (c *Cutter) Races(group string) (supports string, least float64) {
 	supports, least = NoDefect, flakyRace
 	found, mixed := 0, false

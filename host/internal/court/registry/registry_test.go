@@ -17,7 +17,7 @@ import (
 )
 
 // saying is a module that answers every node call with one byte.
-func saying(what byte, change func(*abi.Manifest)) sandbox.Bytes {
+func moduleWith(what byte, change func(*abi.Manifest)) sandbox.Bytes {
 	m := abi.Manifest{
 		Name: "judge", Version: "1.0.0", ABI: abi.Version,
 		Calls: []abi.Call{abi.CallNode}, Families: []abi.Family{abi.FamilyVerdict},
@@ -50,7 +50,7 @@ func needs() []registry.Need {
 }
 
 func both(what byte) map[string]sandbox.File {
-	return map[string]sandbox.File{"first": saying(what, nil), "second": saying(what, nil)}
+	return map[string]sandbox.File{"first": moduleWith(what, nil), "second": moduleWith(what, nil)}
 }
 
 func open(t *testing.T) *registry.Registry {
@@ -72,8 +72,7 @@ func install(t *testing.T, r *registry.Registry, what byte) {
 
 func acquire(t *testing.T, r *registry.Registry) *registry.Generation {
 	t.Helper()
-	g := must.Get(r.Acquire())(t)
-	return g
+	return must.Get(r.Acquire())(t)
 }
 
 // says calls a module of a generation.
@@ -200,7 +199,7 @@ func TestListsOfAManifestThatContradictThemselves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := both(1)
-			files["second"] = saying(1, tc.change)
+			files["second"] = moduleWith(1, tc.change)
 			for how, err := range map[string]error{
 				"load": open(t).Install(t.Context(), files, needs(), nil), "check": registry.Check(files, needs()),
 			} {
