@@ -538,8 +538,7 @@ func benched(t testing.TB, rubric string) host.AuditConfig {
 // judged audits an opinion that must come to a report.
 func judged(t testing.TB, a *host.Auditor, s audit.Subject) *audit.Outcome {
 	t.Helper()
-	o := must.Get(a.Audit(context.Background(), s))(t)
-	return o
+	return must.Get(a.Audit(context.Background(), s))(t)
 }
 
 // encoded is all of an outcome that could differ, as bytes.

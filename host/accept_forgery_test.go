@@ -21,8 +21,7 @@ var builtForger = sync.OnceValues(func() ([]byte, error) { return buildGuest("./
 // forger is the module of testdata/forger.
 func forger(t *testing.T) []byte {
 	t.Helper()
-	wasm := must.Get(builtForger())(t)
-	return wasm
+	return must.Get(builtForger())(t)
 }
 
 // labelled gives the cases of an example docket.

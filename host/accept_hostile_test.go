@@ -99,8 +99,7 @@ func TestAccept_PL2_ABadModuleIsRejectedAndTheIncumbentGoesOn(t *testing.T) {
 	good := modules(t)["challenger.wasm"].Data
 	annotated := func(edits ...string) []byte {
 		text := strings.NewReplacer(edits...).Replace(puppetManifest)
-		wasm := must.Get(module.Annotate(puppet, "manifest.yaml", []byte(text)))(t)
-		return wasm
+		return must.Get(module.Annotate(puppet, "manifest.yaml", []byte(text)))(t)
 	}
 	bare, _, found := bytes.Cut(good, []byte(abi.ManifestSection))
 	if !found {

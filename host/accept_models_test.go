@@ -105,8 +105,7 @@ func llm(t testing.TB, name string, files ...string) *pipeline.Definition {
 	for i := 0; i+1 < len(files); i += 2 {
 		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
 	}
-	def := must.Get(pipeline.LoadFS(fsys, name))(t)
-	return def
+	return must.Get(pipeline.LoadFS(fsys, name))(t)
 }
 
 // The shipped prompts are files. What is in them is in the digest of the configuration that a record states, and so is nothing else of

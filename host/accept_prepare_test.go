@@ -24,8 +24,7 @@ import (
 
 func profileOf(t testing.TB, path ...string) *abi.Profile {
 	t.Helper()
-	p := must.Get(module.LoadProfile(filepath.Join(append([]string{".."}, path...)...)))(t)
-	return p
+	return must.Get(module.LoadProfile(filepath.Join(append([]string{".."}, path...)...)))(t)
 }
 
 // someCases are some of an example docket, spread over it; all in the long run.

@@ -21,8 +21,7 @@ import (
 // rca is the shipped Light path.
 func rca(t testing.TB) *pipeline.Definition {
 	t.Helper()
-	def := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
-	return def
+	return must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
 }
 
 // examples reads the cases of example dockets.

@@ -120,8 +120,7 @@ func TestAccept_RE1_NoOrderOfBranchesChangesAByteOfARecord(t *testing.T) {
 func hasty(t testing.TB) *pipeline.Definition {
 	t.Helper()
 	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.Audit))(t)
-	def := must.Get(pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1))))(t)
-	return def
+	return must.Get(pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1))))(t)
 }
 
 // Audits in which branches fail are replayed, whatever the cause; those that the clock ended without waiting for it.
@@ -219,8 +218,7 @@ func divergence(t testing.TB, header *record.Header, store *record.Store, was *r
 	defer func() { _ = r.Close(context.Background()) }()
 	_, is, err := r.Replay(t.Context(), was, nil)
 	must.Do(t, err)
-	d := must.Get(record.Compare(was, is))(t)
-	return d
+	return must.Get(record.Compare(was, is))(t)
 }
 
 // The audit's modules are a generation of their own, found in the store and missed by name.
@@ -279,8 +277,7 @@ func TestAccept_RE1_AuditsBeforeAndAfterASwapAreReplayedWithTheirOwnModules(t *t
 func annotatedBench(t testing.TB, wasm []byte) []byte {
 	t.Helper()
 	manifest := must.Get(os.ReadFile(filepath.Join("testdata", "bench", "manifest.yaml")))(t)
-	marked := must.Get(module.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1)))(t)
-	return marked
+	return must.Get(module.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1)))(t)
 }
 
 // A record of digests holds nothing that was said in an audit, and is replayed with the cases.

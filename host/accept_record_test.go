@@ -43,8 +43,7 @@ func (countedBytes) Read(p []byte) (int, error) {
 
 func recordKey(t testing.TB) *record.Key {
 	t.Helper()
-	key := must.Get(record.NewKey(countedBytes{}))(t)
-	return key
+	return must.Get(record.NewKey(countedBytes{}))(t)
 }
 
 // exampleDocket reads a docket of the examples.
@@ -63,8 +62,7 @@ func exampleDocket(t testing.TB, name string) []docket.Entry {
 
 func lightPath(t testing.TB) *pipeline.Definition {
 	t.Helper()
-	def := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
-	return def
+	return must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
 }
 
 // recordTrials tries cases in a host with a store, and gives the store and the record.

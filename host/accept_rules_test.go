@@ -50,8 +50,7 @@ const ofDisk = `rules:
 
 func ruleSet(t testing.TB, text string) *rules.Set {
 	t.Helper()
-	set := must.Get(rules.Parse("folder/rules.yaml", []byte(text)))(t)
-	return set
+	return must.Get(rules.Parse("folder/rules.yaml", []byte(text)))(t)
 }
 
 // What rules match is evidence under the rule's own name, evaluated by a module in the sandbox, and told as a rule that somebody wrote.

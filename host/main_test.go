@@ -98,8 +98,7 @@ func shipped(t testing.TB, edits ...string) *pipeline.Definition {
 		}
 		text = []byte(strings.Replace(string(text), edits[i], edits[i+1], 1))
 	}
-	def := must.Get(pipeline.Parse("test.yaml", text))(t)
-	return def
+	return must.Get(pipeline.Parse("test.yaml", text))(t)
 }
 
 // behave gives the shipped pipeline with the puppet in the place of a persona's module, told what to do at a node.
@@ -160,8 +159,7 @@ func open(t testing.TB, config host.Config) *host.Host {
 // shared is one host on the shipped court for all tests that change nothing of it.
 func shared(t testing.TB) *host.Host {
 	t.Helper()
-	h := must.Get(sharedHost())(t)
-	return h
+	return must.Get(sharedHost())(t)
 }
 
 // spies of trials in the shared host, by case id.
@@ -188,8 +186,7 @@ func tryShared(t *testing.T, c abi.Case) (*trial.Trial, *spy) {
 // try tries a case that must come to an end.
 func try(t testing.TB, h *host.Host, c abi.Case) *trial.Trial {
 	t.Helper()
-	outcome := must.Get(h.Try(context.Background(), c))(t)
-	return outcome
+	return must.Get(h.Try(context.Background(), c))(t)
 }
 
 // dispute is a case that comes to a full trial: witnesses disagree.

@@ -208,8 +208,7 @@ func TestDigestFollowsTheSource(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	digest := func() string {
-		d := must.Get(openSource(t, dir, "").Digest(t.Context()))(t)
-		return d
+		return must.Get(openSource(t, dir, "").Digest(t.Context()))(t)
 	}
 	before := digest()
 	if again := digest(); again != before {
@@ -293,8 +292,7 @@ func TestDigestWithoutAFileThatWentAway(t *testing.T) {
 	dir := t.TempDir()
 	must.Write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
 	digest := func(tree *repo.Source) string {
-		d := must.Get(tree.Digest(t.Context()))(t)
-		return d
+		return must.Get(tree.Digest(t.Context()))(t)
 	}
 	want := digest(openSource(t, dir, ""))
 	must.Write(t, dir, map[string]string{"b.go": "package m\n"})

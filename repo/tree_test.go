@@ -46,20 +46,17 @@ func repository(t *testing.T) string {
 
 func open(t *testing.T, dir string) *repo.Repository {
 	t.Helper()
-	r := must.Get(repo.Open(t.Context(), dir))(t)
-	return r
+	return must.Get(repo.Open(t.Context(), dir))(t)
 }
 
 func headOf(t *testing.T, r *repo.Repository) *repo.Tree {
 	t.Helper()
-	head := must.Get(r.Head(t.Context()))(t)
-	return head
+	return must.Get(r.Head(t.Context()))(t)
 }
 
 func treeAt(t *testing.T, r *repo.Repository, revision string) *repo.Tree {
 	t.Helper()
-	tr := must.Get(r.At(t.Context(), revision))(t)
-	return tr
+	return must.Get(r.At(t.Context(), revision))(t)
 }
 
 // contents writes a tree and reads it back: text by path, with marks for links and executables.

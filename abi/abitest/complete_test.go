@@ -64,8 +64,7 @@ func TestAccept_SC1_EveryTypeHasSchemaVectorsAndValidation(t *testing.T) {
 
 func loadModel(t *testing.T) *model.Model {
 	t.Helper()
-	m := must.Get(model.Load(".."))(t)
-	return m
+	return must.Get(model.Load(".."))(t)
 }
 
 // classes gives the codes that some vector of a type must carry.

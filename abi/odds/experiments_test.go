@@ -47,8 +47,7 @@ func came(list ...any) (out []abi.ExperimentResult) {
 // shipped is the profile with the shipped model.
 func shipped(t *testing.T) *abi.Profile {
 	t.Helper()
-	p := must.Get(module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
-	return p
+	return must.Get(module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
 }
 
 const product, automation, environment, flaky = 0, 1, 2, 3

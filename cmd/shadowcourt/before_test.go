@@ -28,8 +28,7 @@ var oldCommand = os.Getenv("SHADOWCOURT_BEFORE")
 
 func beforeFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("testdata", "before", name)))(t)
-	return data
+	return must.Get(os.ReadFile(filepath.Join("testdata", "before", name)))(t)
 }
 
 // differences are the things that may differ, by "field", "run" or "file" and their name. Each has a reason.

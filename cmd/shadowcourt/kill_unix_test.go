@@ -251,8 +251,7 @@ func (a *crashing) program(dir string, going bool) killtest.Program {
 
 func (a *crashing) run(t *testing.T, p killtest.Program) killtest.Ending {
 	t.Helper()
-	ending := must.Get(p.Run(t.Context()))(t)
-	return ending
+	return must.Get(p.Run(t.Context()))(t)
 }
 
 // folder is one with what the commands read.

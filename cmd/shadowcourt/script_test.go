@@ -130,8 +130,7 @@ func userEnv(t *testing.T) []string {
 
 func repositoryRoot(t *testing.T) string {
 	t.Helper()
-	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
-	return root
+	return must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 }
 
 // exits runs a command and checks its exit code against the wanted one.

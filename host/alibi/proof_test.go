@@ -86,8 +86,7 @@ func TestMain(m *testing.M) {
 
 func newKey(t *testing.T) *record.Key {
 	t.Helper()
-	key := must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(t)
-	return key
+	return must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(t)
 }
 
 // prove proves three failures, and leaves one without an answer.

@@ -26,8 +26,7 @@ func TestSample(t *testing.T) {
 	cases := docket(t, dir)
 	sample := func(test string, product, tests abi.TreeRevision, runs int) experiment.Sample {
 		t.Helper()
-		s := must.Get(lab.Sample(t.Context(), cases[test], abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs}))(t)
-		return s
+		return must.Get(lab.Sample(t.Context(), cases[test], abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs}))(t)
 	}
 	all := func(s experiment.Sample, n int, is abi.ExperimentOutcome) bool {
 		return len(s.Runs) == n && !slices.ContainsFunc(s.Runs, func(o experiment.Observation) bool { return o.Outcome != is || o.Wall <= 0 })

@@ -33,8 +33,7 @@ func newKey(t testing.TB, first bool) *record.Key {
 	if first {
 		from = seed(1)
 	}
-	k := must.Get(record.NewKey(from))(t)
-	return k
+	return must.Get(record.NewKey(from))(t)
 }
 
 func header() *record.Header {
@@ -123,14 +122,12 @@ func appendTrials(t testing.TB, w *record.Writer, from, to int) {
 
 func read(t testing.TB, name string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(name))(t)
-	return data
+	return must.Get(os.ReadFile(name))(t)
 }
 
 func verify(t testing.TB, data []byte, key *record.Key) *record.Report {
 	t.Helper()
-	report := must.Get(record.Verify(t.Context(), bytes.NewReader(data), key, nil))(t)
-	return report
+	return must.Get(record.Verify(t.Context(), bytes.NewReader(data), key, nil))(t)
 }
 
 func TestARecordHolds(t *testing.T) {

@@ -17,8 +17,7 @@ func TestReleaseFreesAFileThatAChildHasOpen(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
-		f := must.Get(os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600))(t)
-		return f
+		return must.Get(os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600))(t)
 	}
 	first, second := open(), open()
 	t.Cleanup(func() { _ = second.Close() })

@@ -393,8 +393,7 @@ func reportWithBands(t testing.TB, cases int) []byte {
 		points = append(points, Point{Confidence: .9, Right: true})
 	}
 	c := Certify(points, BandOptions{})
-	data := must.Get(json.Marshal(&Report{Format: ReportFormat, Bands: &Bands{Light: c, Court: c}}))(t)
-	return data
+	return must.Get(json.Marshal(&Report{Format: ReportFormat, Bands: &Bands{Light: c, Court: c}}))(t)
 }
 
 func TestAccept_IG6_CertifiedThresholdsAreRead(t *testing.T) {

@@ -48,8 +48,7 @@ func casesOfCauses(labels []string, each int) ([]docket.Entry, map[string][]abi.
 func fitted(t *testing.T, labels []string) *Fitted {
 	t.Helper()
 	entries, results := casesOfCauses(labels, 10)
-	r := must.Get(Fit(t.Context(), entries, FitConfig{Results: &Results{Experiments: results}}))(t)
-	return r
+	return must.Get(Fit(t.Context(), entries, FitConfig{Results: &Results{Experiments: results}}))(t)
 }
 
 // What is learned of runs is how common the ways are in which each label comes true, and how often flaky tests fail.

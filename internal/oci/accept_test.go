@@ -37,20 +37,17 @@ func client(t *testing.T, config oci.Config) *oci.Client {
 	if config.DockerConfig == "" {
 		config.DockerConfig = filepath.Join(t.TempDir(), "config.json")
 	}
-	c := must.Get(oci.New(config))(t)
-	return c
+	return must.Get(oci.New(config))(t)
 }
 
 func ref(t *testing.T, text string) moduleref.Ref {
 	t.Helper()
-	r := must.Get(moduleref.Parse(text))(t)
-	return r
+	return must.Get(moduleref.Parse(text))(t)
 }
 
 func push(t *testing.T, c *oci.Client, r moduleref.Ref) *oci.Artifact {
 	t.Helper()
-	a := must.Get(c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"}))(t)
-	return a
+	return must.Get(c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"}))(t)
 }
 
 func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) (digest string) {

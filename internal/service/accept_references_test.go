@@ -119,8 +119,7 @@ allow:
 func (p *publisher) parse(t *testing.T, text string) *trust.Policy {
 	t.Helper()
 	public := must.Get(p.key.PublicPEM())(t)
-	policy := must.Get(trust.Parse("trust.yaml", []byte(text), func(string) ([]byte, error) { return public, nil }))(t)
-	return policy
+	return must.Get(trust.Parse("trust.yaml", []byte(text), func(string) ([]byte, error) { return public, nil }))(t)
 }
 
 // openCourt opens hosts as the command does.
@@ -286,8 +285,7 @@ func signersOf(t *testing.T, archive string, key *record.Key) map[string]string 
 func bulwark(t *testing.T) []byte {
 	t.Helper()
 	modules := must.Get(bundle.FS())(t)
-	wasm := must.Get(fs.ReadFile(modules, "bulwark.wasm"))(t)
-	return wasm
+	return must.Get(fs.ReadFile(modules, "bulwark.wasm"))(t)
 }
 
 // activate puts a generation in force.
@@ -394,8 +392,7 @@ func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *tes
 
 func shippedPipeline(t *testing.T) []byte {
 	t.Helper()
-	text := must.Get(os.ReadFile("../../pipelines/defect-court.yaml"))(t)
-	return text
+	return must.Get(os.ReadFile("../../pipelines/defect-court.yaml"))(t)
 }
 
 // trustingAt starts a service with a database that may be there and a policy, whose client of registries keeps nothing.

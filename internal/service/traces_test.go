@@ -62,8 +62,7 @@ func newCollector(t *testing.T) *collector {
 // tracing sends spans to the collector, by the variables of OpenTelemetry.
 func (c *collector) tracing(t *testing.T, more ...string) *telemetry.Tracing {
 	t.Helper()
-	tracing := must.Get(telemetry.FromEnvironment(t.Context(), append(more, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url), "test", slog.New(slog.NewTextHandler(t.Output(), nil))))(t)
-	return tracing
+	return must.Get(telemetry.FromEnvironment(t.Context(), append(more, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url), "test", slog.New(slog.NewTextHandler(t.Output(), nil))))(t)
 }
 
 // attributes of a span, as texts.

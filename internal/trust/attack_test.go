@@ -65,8 +65,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 			resource["mediaType"] = mediaType
 		}
 		text := must.Get(json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": []any{resource}, "predicateType": predicateType, "predicate": predicate}))(t)
-		sealed := must.Get(record.SealEnvelope(key, text))(t)
-		return sealed
+		return must.Get(record.SealEnvelope(key, text))(t)
 	}
 	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
 	if s := w.Verify(t.Context(), subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts {

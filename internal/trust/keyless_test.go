@@ -53,8 +53,7 @@ func readKeyless(t testing.TB) *keyless {
 
 func mustHex(t testing.TB, digits string) []byte {
 	t.Helper()
-	raw := must.Get(hex.DecodeString(digits))(t)
-	return raw
+	return must.Get(hex.DecodeString(digits))(t)
 }
 
 func keylessPolicy(key string) string {

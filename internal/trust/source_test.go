@@ -81,8 +81,7 @@ func newSite(t *testing.T) *site {
 
 func (s *site) client(t *testing.T) *oci.Client {
 	t.Helper()
-	c := must.Get(oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: clock, Retries: -1}))(t)
-	return c
+	return must.Get(oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: clock, Retries: -1}))(t)
 }
 
 // push adds a module, and signs it as what m says.

@@ -54,8 +54,7 @@ func TestMain(m *testing.M) {
 // load reads a policy and what lies beside it.
 func load(t *testing.T, beside map[string]string, policy string) *trust.Policy {
 	t.Helper()
-	p := must.Get(tryLoad(t, beside, policy))(t)
-	return p
+	return must.Get(tryLoad(t, beside, policy))(t)
 }
 
 func tryLoad(t *testing.T, beside map[string]string, policy string) (*trust.Policy, error) {
@@ -89,8 +88,7 @@ func newKey(t *testing.T, seed byte) (*record.Key, string) {
 
 func sign(t *testing.T, key *record.Key, s trust.Subject) trust.Document {
 	t.Helper()
-	d := must.Get(trust.Sign(key, s, module, now))(t)
-	return d
+	return must.Get(trust.Sign(key, s, module, now))(t)
 }
 
 const policy = `keys:

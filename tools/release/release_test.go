@@ -137,8 +137,7 @@ func gitOutput(t *testing.T, dir string, args ...string) string {
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
 	}}
-	out := must.Get(g.output(t.Context(), args...))(t)
-	return out
+	return must.Get(g.output(t.Context(), args...))(t)
 }
 
 func makeRelease(t *testing.T, root, out string, want int) (stderr string) {

@@ -14,8 +14,7 @@ import (
 
 func begin(t *testing.T, c culprit.Config) *culprit.Search {
 	t.Helper()
-	s := must.Get(culprit.New(c))(t)
-	return s
+	return must.Get(culprit.New(c))(t)
 }
 
 func observe(t *testing.T, s *culprit.Search, commit, failed, passed int) {

@@ -29,8 +29,7 @@ func shell(t *testing.T, level isolate.Level, script string, change func(*isolat
 	if change != nil {
 		change(&c)
 	}
-	r := must.Get(isolate.RunAt(t.Context(), level, c))(t)
-	return r
+	return must.Get(isolate.RunAt(t.Context(), level, c))(t)
 }
 
 // levels are namespaces, where the system has them, and what there is without.

@@ -23,8 +23,7 @@ var extismGuest = sync.OnceValues(func() ([]byte, error) { return buildGuest("ex
 
 func extismWasm(tb testing.TB) []byte {
 	tb.Helper()
-	wasm := must.Get(extismGuest())(tb)
-	return wasm
+	return must.Get(extismGuest())(tb)
 }
 
 func extismModule(tb testing.TB, reset Reset) *Module {

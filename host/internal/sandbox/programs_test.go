@@ -85,8 +85,7 @@ func TestEnginesThatDifferShareNothing(t *testing.T) {
 
 func inspect(t *testing.T, wasm []byte) Info {
 	t.Helper()
-	info := must.Get(Inspect(wasm))(t)
-	return info
+	return must.Get(Inspect(wasm))(t)
 }
 
 // A failed start is told with the digest of the file that was loaded, and is not kept.

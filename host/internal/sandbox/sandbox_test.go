@@ -50,8 +50,7 @@ func buildGuest(name string) ([]byte, error) {
 
 func goGuest(tb testing.TB) []byte {
 	tb.Helper()
-	wasm := must.Get(behavesGuest())(tb)
-	return wasm
+	return must.Get(behavesGuest())(tb)
 }
 
 func open(tb testing.TB, config Config) *Engine {
@@ -67,8 +66,7 @@ func open(tb testing.TB, config Config) *Engine {
 
 func load(tb testing.TB, e *Engine, wasm []byte) *Module {
 	tb.Helper()
-	m := must.Get(e.Load(context.Background(), wasm))(tb)
-	return m
+	return must.Get(e.Load(context.Background(), wasm))(tb)
 }
 
 // goModule loads the Go guest once for all tests with the same limits.

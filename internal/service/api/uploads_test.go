@@ -91,8 +91,7 @@ func TestAccept_SV5_AnUploadEndsWithItsConnection(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(c *api.Config) { c.Uploads = 1 })
 	kept := func() int {
-		n := must.Get(s.store.CountEntries(t.Context(), store.EntryFilter{Docket: 1}))(t)
-		return n
+		return must.Get(s.store.CountEntries(t.Context(), store.EntryFilter{Docket: 1}))(t)
 	}
 	u := s.begin(t, auth.Submit)
 	for i := 0; kept() == 0; i++ {

@@ -177,8 +177,7 @@ func tryAll(t *testing.T, s *store.Store, verdict func(*store.Claim) store.NewVe
 // begin begins the case of a docket at a place.
 func begin(t *testing.T, s *store.Store, d store.Docket, ordinal int) *store.Claim {
 	t.Helper()
-	c := must.Get(s.BeginCase(t.Context(), store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation}))(t)
-	return c
+	return must.Get(s.BeginCase(t.Context(), store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation}))(t)
 }
 
 func outcome(c *store.Claim, verdict func(*store.Claim) store.NewVerdict) *store.Outcome {

@@ -115,8 +115,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 // court is the shipped one with the profile of the demo. It stays open until the tests end.
 func court(t testing.TB) *host.Host {
 	t.Helper()
-	h := must.Get(openCourt())(t)
-	return h
+	return must.Get(openCourt())(t)
 }
 
 var openCourt = sync.OnceValues(func() (*host.Host, error) {

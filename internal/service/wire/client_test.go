@@ -36,8 +36,7 @@ func connect(t *testing.T, h http.HandlerFunc, config wire.ClientConfig) *wire.C
 	server.Start()
 	t.Cleanup(server.Close)
 	config.Server, config.Token, config.Program = server.URL+"/", token, "test/1"
-	c := must.Get(wire.NewClient(config))(t)
-	return c
+	return must.Get(wire.NewClient(config))(t)
 }
 
 func answer(w http.ResponseWriter, text string) {

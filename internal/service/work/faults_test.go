@@ -68,8 +68,7 @@ func stormCases(t testing.TB, byDefault int) int {
 	if text == "" {
 		return byDefault
 	}
-	n := must.Get(strconv.Atoi(text))(t)
-	return n
+	return must.Get(strconv.Atoi(text))(t)
 }
 
 func newStorm(t testing.TB, database string) *storm {

@@ -27,8 +27,7 @@ func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
 	now := time.Now()
 	text := must.Get(work.Message("https://court.example", docketEvent(2, 1)))(t)
 	sign := func(at time.Time, secrets ...string) string {
-		signed := must.Get(work.Signature(secrets, "msg_1", at, text))(t)
-		return signed
+		return must.Get(work.Signature(secrets, "msg_1", at, text))(t)
 	}
 	both, old := sign(now, anotherSecret, oneSecret), sign(now.Add(-time.Hour), oneSecret)
 	const script = `

@@ -124,8 +124,7 @@ func openClocked(t testing.TB, database string, now func() time.Time) *store.Sto
 
 func newKey(t testing.TB) *record.Key {
 	t.Helper()
-	key := must.Get(record.NewKey(rand.Reader))(t)
-	return key
+	return must.Get(record.NewKey(rand.Reader))(t)
 }
 
 // start runs a worker until the test ends, or stop is called.
@@ -162,8 +161,7 @@ func start(t testing.TB, s *store.Store, change func(*work.Config)) (w *work.Wor
 
 func submit(t testing.TB, s *store.Store, sent store.Submission, list []docket.Entry) store.Docket {
 	t.Helper()
-	d := must.Get(submitted(t.Context(), s, sent, list))(t)
-	return d
+	return must.Get(submitted(t.Context(), s, sent, list))(t)
 }
 
 // submitted is submit for several goroutines, and for when it may fail.

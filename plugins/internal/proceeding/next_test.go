@@ -243,8 +243,7 @@ func goLabels() []string { return []string{product, automation, environment, fla
 
 func goTest(t *testing.T) *abi.Profile {
 	t.Helper()
-	p := must.Get(module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
-	return p
+	return must.Get(module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
 }
 
 // failing is a world in which the tests fail in the same way where a cause is there, and pass otherwise.

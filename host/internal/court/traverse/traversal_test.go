@@ -58,8 +58,7 @@ func (s *script) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.E
 func graph(t testing.TB, text string) *pipeline.Graph {
 	t.Helper()
 	d := must.Get(pipeline.Parse("p.yaml", []byte(text)))(t)
-	g := must.Get(pipeline.NewGraph(d))(t)
-	return g
+	return must.Get(pipeline.NewGraph(d))(t)
 }
 
 const small = `

@@ -25,14 +25,12 @@ func section(id byte, body ...byte) []byte { return wasmtest.Section(nil, id, bo
 
 func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	tb.Helper()
-	f := must.Get(wasmfile.Parse(wasm))(tb)
-	return f
+	return must.Get(wasmfile.Parse(wasm))(tb)
 }
 
 func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
 	tb.Helper()
-	p := must.Get(instrument.Rewrite(parse(tb, wasm), instrument.Options{Fuel: fuel, MaxTableEntries: 100}))(tb)
-	return p
+	return must.Get(instrument.Rewrite(parse(tb, wasm), instrument.Options{Fuel: fuel, MaxTableEntries: 100}))(tb)
 }
 
 // What would name something that is added, or was checked by the compiler before it was taken out, is rejected, with its place.

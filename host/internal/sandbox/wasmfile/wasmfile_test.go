@@ -198,8 +198,7 @@ func TestAnnotateRemovesDoubles(t *testing.T) {
 
 func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	tb.Helper()
-	f := must.Get(wasmfile.Parse(wasm))(tb)
-	return f
+	return must.Get(wasmfile.Parse(wasm))(tb)
 }
 
 // FuzzParse: no bytes panic; an error has an offset in the file; what parses can be written and parses again to the same.

@@ -86,15 +86,13 @@ func (l *language) build(t *testing.T, dir string) []byte {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %d files %s in %s, want one (%v)", l.name, len(found), l.output, dir, err)
 	}
-	wasm := must.Get(os.ReadFile(found[0]))(t)
-	return wasm
+	return must.Get(os.ReadFile(found[0]))(t)
 }
 
 // root gives a path below the folder of the Go module.
 func root(t *testing.T, parts ...string) string {
 	t.Helper()
-	dir := must.Get(filepath.Abs(filepath.Join(append([]string{"..", "..", "..", ".."}, parts...)...)))(t)
-	return dir
+	return must.Get(filepath.Abs(filepath.Join(append([]string{"..", "..", "..", ".."}, parts...)...)))(t)
 }
 
 // load loads a module into the sandbox, with the capabilities that are granted. Its manifest
@@ -138,8 +136,7 @@ func answerAfter[R any](t *testing.T, m *sandbox.Module, after sandbox.Prepared,
 
 func decoded[R any](t *testing.T, message []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
-	r := must.Get(decode(message, 0))(t)
-	return r
+	return must.Get(decode(message, 0))(t)
 }
 
 // opened is a host until the test ends.

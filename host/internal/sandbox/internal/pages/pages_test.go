@@ -29,8 +29,7 @@ func kept(tb testing.TB, p *Pager, size int) *Image {
 
 func pager(tb testing.TB, way Way) *Pager {
 	tb.Helper()
-	p := must.Get(Open(way))(tb)
-	return p
+	return must.Get(Open(way))(tb)
 }
 
 func begun(tb testing.TB, p *Pager, image *Image, limit uint64) *Memory {
