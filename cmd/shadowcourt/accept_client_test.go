@@ -367,7 +367,7 @@ func TestAccept_SV6_FlagsThatTheServiceDecidesAreRejected(t *testing.T) {
 		args = append(args, "--"+f.Name+"="+value)
 	})
 	got := u.run(t, "", args...)
-	got.wants(t, 2, append(rejected, "--server: the service decides how cases are tried", "the pages of the service tell each trial; leave out --explain",
+	got.wants(t, 2, append(rejected, "--server: the service decides how cases are tried", "the service has a page for each trial; leave out --explain",
 		"leave out --source, or add --experiments")...)
 	if len(rejected) < 12 || strings.Count(got.errors, "\n") > 4 {
 		t.Errorf("%d flags\n%s", len(rejected), got.errors)

@@ -98,7 +98,7 @@ type Pool struct {
 // NewPool makes a pool of at most so many connections; 0: any number.
 func NewPool(most int) *Pool { return &Pool{most: most} }
 
-// Listener gives connections of TCP of the pool that linger when they are closed: they are half closed at once, and whatever comes is
+// Listener gives TCP connections of the pool, which linger when they are closed: they are half closed at once, and whatever comes is
 // discarded, until the client closes, for 5 s and 16 MiB at most. Close does not wait for that, nor does a process that ends. Safe for
 // concurrent use.
 func (p *Pool) Listener(l net.Listener) net.Listener { return listener{l, lingerTime, lingerBytes, p} }

@@ -172,7 +172,7 @@ func notJSON(answer string) string {
 }
 
 // begin begins a trial in which the agent plays. The trial calls end; where it does not begin, the caller does.
-func (s *Server) begin(h *host.Host, end func(), e *docket.Entry, models []string) (*play, error) { // of no request: the trial outlives it
+func (s *Server) begin(h *host.Host, end func(), e *docket.Entry, models []string) (*play, error) { // without a context: the trial outlives the request
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := 0

@@ -1,11 +1,12 @@
 // Package sanitize makes untrusted text safe to display. Terminal escapes, bidirectional controls, invisible characters and
 // broken UTF-8 become visible placeholders: ␛ for an escape, <U+202E> for a right-to-left override, <0x9B> for a stray byte.
-// All other text stays as it is. Further functions escape text for Markdown, JSON and logs of CI, and cut it; one finds keys that readers of JSON could take for different things.
+// All other text stays as it is. Further functions cut text, escape it for Markdown, JSON and CI logs, and reject JSON with repeated keys.
 //
-// The functions are pure and safe for concurrent use.
+// The functions are safe for concurrent use.
 package sanitize
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -142,38 +143,50 @@ func JSON(data []byte) []byte {
 // MsgDuplicateKey ends what is said of a key that an object has twice.
 const MsgDuplicateKey = "occurs twice"
 
+// maxPath is the most bytes of a path to a key that are kept; messages show 80 characters.
+const maxPath = 400
+
 // UniqueKeys reads a value that is JSON, and rejects keys that an object of it has twice: encoding/json would take the last. With anyCase, keys
 // that only the case of letters tells apart are one, as encoding/json has it for fields.
-func UniqueKeys(d *json.Decoder, anyCase bool) error { return uniqueKeys(d, anyCase, "") }
+func UniqueKeys(d *json.Decoder, anyCase bool) error {
+	twice, err := uniqueKeys(d, anyCase)
+	if err == nil && twice != "" {
+		err = fmt.Errorf("the key %.80q %s", strings.TrimPrefix(twice, "."), MsgDuplicateKey)
+	}
+	return err
+}
 
-func uniqueKeys(d *json.Decoder, anyCase bool, path string) error {
+// uniqueKeys gives the path of a repeated key, empty for none. The path is made on the way back: made for each value, a long key around many
+// values would cost the product of both.
+func uniqueKeys(d *json.Decoder, anyCase bool) (twice string, err error) {
 	t, err := d.Token()
 	open, ok := t.(json.Delim)
 	if err != nil || !ok {
-		return err
+		return "", err
 	}
 	seen := map[string]bool{}
 	for i := 0; d.More(); i++ {
-		at := path + "[" + strconv.Itoa(i) + "]"
+		key := ""
 		if open == '{' {
 			t, err := d.Token()
 			if err != nil {
-				return err
+				return "", err
 			}
-			key, _ := t.(string)
+			key, _ = t.(string)
 			folded := key
 			if anyCase {
 				folded = strings.ToLower(strings.ToUpper(key)) // encoding/json takes ſ for s
 			}
-			if at = strings.TrimPrefix(path+"."+key, "."); seen[folded] {
-				return fmt.Errorf("the key %.80q %s", at, MsgDuplicateKey)
+			key = "." + Cut(key, maxPath)
+			if seen[folded] {
+				return key, nil
 			}
 			seen[folded] = true
 		}
-		if err := uniqueKeys(d, anyCase, at); err != nil {
-			return err
+		if twice, err := uniqueKeys(d, anyCase); err != nil || twice != "" {
+			return cmp.Or(key, "["+strconv.Itoa(i)+"]") + Cut(twice, maxPath), err
 		}
 	}
 	_, err = d.Token()
-	return err
+	return "", err
 }

@@ -1,6 +1,10 @@
 package sanitize_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -143,6 +147,27 @@ func TestCut(t *testing.T) {
 	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "abc d": "abc…"} {
 		if got := sanitize.Cut(text, 4); got != want {
 			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// A long key around many values costs about as much as the text has bytes.
+func TestUniqueKeysIsLinear(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	long := strings.Repeat("k", 100_000)
+	text := `{"` + long + `":[` + strings.Repeat("0,", 20_000) + `{"a":[{"b":1,"B":2}]}]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := sanitize.UniqueKeys(json.NewDecoder(strings.NewReader(text)), true)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 || err == nil || !strings.HasPrefix(err.Error(), `the key "kkkk`) {
+		t.Errorf("%d bytes for %d: %.200v", n, len(text), err)
+	}
+	for text, want := range map[string]string{
+		`[{"a":1,"A":2}]`: "", `{"a":{"b":[0,{"c":1,"c":2}]}}`: `the key "a.b[1].c" occurs twice`, `[[],{"":1,"":2}]`: `the key "[1]." occurs twice`,
+	} {
+		err := sanitize.UniqueKeys(json.NewDecoder(strings.NewReader(text)), false)
+		if got := fmt.Sprint(err); got != cmp.Or(want, "<nil>") {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -58,7 +58,7 @@ type Config struct {
 	// Trust is.
 	Trust      *trust.Policy
 	Registries *oci.Client
-	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
+	// Webhooks get messages from all processes from now on; nil leaves the webhooks of the other processes.
 	Webhooks []*work.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
 	Keep store.Keep

@@ -206,10 +206,9 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 		}
 		return one(ctx, t, `INSERT INTO dockets (submitter, name, repository, revision, format, body_digest, generation, casebook, remember,
 			suites, state, cases, tried, faults, created, finished, touched, traceparent, answered)
-			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9, $10) RETURNING id`,
+			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9, 0) RETURNING id`,
 			[]any{
 				sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, number(sent.Remember), u.created, sent.Traceparent,
-				0,
 			}, &u.id)
 	})
 	if err != nil {

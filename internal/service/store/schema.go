@@ -117,7 +117,7 @@ var migrations = []migration{
 		`CREATE TABLE audit_log (
 			id {id}, time BIGINT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, details TEXT NOT NULL)`,
 		`CREATE INDEX audit_log_time ON audit_log (time)`,
-		// What webhooks of the operator are told, without addresses and secrets.
+		// Which messages webhooks of the operator get, without addresses and secrets.
 		`CREATE TABLE webhooks (name TEXT PRIMARY KEY, events TEXT NOT NULL, repositories TEXT NOT NULL)`,
 	}},
 }

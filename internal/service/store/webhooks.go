@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
-// HookEventType is what webhooks are told of.
+// HookEventType is what a message to a webhook is about.
 type HookEventType string
 
 // The types of events.
@@ -30,14 +30,14 @@ func HookEventTypes() []HookEventType {
 	return []HookEventType{FailureYours, FailureOpen, DocketFinished, VerdictCorrected, GenerationActivated}
 }
 
-// Webhook is what a webhook of the operator is told. Its address and its secrets are in no database.
+// Webhook says which messages a webhook of the operator gets. Its address and its secrets are in no database.
 type Webhook struct {
 	Name         string
 	Events       []HookEventType
 	Repositories []string // patterns; none: all
 }
 
-// wants says whether the webhook is told of events of a repository.
+// wants says whether the webhook gets events of a repository.
 func (h *Webhook) wants(repository string) bool {
 	return len(h.Repositories) == 0 || slices.ContainsFunc(h.Repositories, func(pattern string) bool {
 		ok, _ := path.Match(pattern, repository) // patterns were checked when they were read
@@ -128,7 +128,7 @@ func (t *tx) send(ctx context.Context, m MessageArgs) error {
 	return err
 }
 
-// SetWebhooks says which webhooks there are: events are told to these from now on, by every process. What waits for others is removed.
+// SetWebhooks says which webhooks get messages from now on, from every process. What waits for others is removed.
 func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 	return s.write(ctx, func(t *tx) error {
 		before, err := t.webhooks(ctx)

@@ -34,7 +34,6 @@ const (
 	BadModule        Code = "bad_module"
 	Conflict         Code = "conflict"
 	KeyReused        Code = "key_reused"
-	Gone             Code = "gone"
 	TooLarge         Code = "too_large"
 	UnsupportedMedia Code = "unsupported_media"
 	TooManyRequests  Code = "too_many_requests"

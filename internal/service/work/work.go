@@ -52,8 +52,8 @@ type Config struct {
 	// with experiments.
 	CaseTime time.Duration
 
-	// Webhooks are told what happens, with addresses below PublicURL; none: this worker sends nothing. HookTime limits an attempt (default: 10 s),
-	// HookPause is between two of a message (default: ever longer).
+	// Webhooks get messages, whose links are below PublicURL. Default: this worker sends none. HookTime limits an attempt (default: 10 s), HookPause
+	// is the time between two attempts (default: ever longer).
 	Webhooks            []*Hook
 	PublicURL           *url.URL
 	HookTime, HookPause time.Duration

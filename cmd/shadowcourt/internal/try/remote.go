@@ -89,7 +89,7 @@ func (o *tryOptions) checkRemote(args []string) error {
 	for _, name := range flags {
 		switch {
 		case name == "explain" && !o.pushes():
-			faults = append(faults, errors.New("--server: the pages of the service tell each trial; leave out --explain"))
+			faults = append(faults, errors.New("--server: the service has a page for each trial; leave out --explain"))
 		case name == "source" && !o.pushes():
 			faults = append(faults, errors.New("--server: the service reads no source of yours; leave out --source, or add --experiments to try the cases here and send the results"))
 		case slices.Contains(submitting, name):
@@ -360,8 +360,8 @@ type upload struct {
 	text []byte
 }
 
-// maxReport is the most bytes of a report; a service takes 256 MiB unless it says otherwise.
-const maxReport = 1 << 30
+// maxReports is the most bytes of all reports, which are kept in memory; a service takes 256 MiB of one unless it says otherwise.
+const maxReports = 1 << 30
 
 // readReports reads every report; all that can't be read are named at once. Without names it is the standard input.
 func readReports(ctx context.Context, stdin io.Reader, names []string) ([]upload, error) {
@@ -370,16 +370,18 @@ func readReports(ctx context.Context, stdin io.Reader, names []string) ([]upload
 	}
 	list := make([]upload, len(names))
 	var faults []error
+	room := maxReports
 	for i, name := range names {
 		var err error
-		if list[i], err = readReport(ctx, stdin, name); err != nil {
+		if list[i], err = readReport(ctx, stdin, name, room); err != nil {
 			faults = append(faults, err)
 		}
+		room -= len(list[i].text)
 	}
 	return list, errors.Join(faults...)
 }
 
-func readReport(ctx context.Context, stdin io.Reader, name string) (upload, error) {
+func readReport(ctx context.Context, stdin io.Reader, name string, room int) (upload, error) {
 	u := upload{name: "stdin"}
 	if name != "-" {
 		f, err := run.OpenFile(ctx, name)
@@ -392,9 +394,9 @@ func readReport(ctx context.Context, stdin io.Reader, name string) (upload, erro
 		}
 		stdin, u.name = f, filepath.Base(name)
 	}
-	text, err := io.ReadAll(io.LimitReader(run.NewReader(ctx, stdin), maxReport+1))
-	if err == nil && len(text) > maxReport {
-		err = fmt.Errorf("it has more than %d bytes: split it", maxReport)
+	text, err := io.ReadAll(io.LimitReader(run.NewReader(ctx, stdin), int64(room)+1))
+	if err == nil && len(text) > room {
+		err = fmt.Errorf("the reports have more than %d bytes together: submit fewer at a time", maxReports)
 	}
 	if err != nil {
 		return u, fmt.Errorf("read %s: %w", u.name, err)
