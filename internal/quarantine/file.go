@@ -102,6 +102,8 @@ type File struct {
 	MaxDays int       `yaml:"max_days"`
 	Tests   []Entry   `yaml:"tests" write:"always"`
 	Removed []Removal `yaml:"removed"`
+
+	root *yaml.Node // as it was read
 }
 
 // Entry is a test in quarantine.
@@ -170,8 +172,8 @@ func Load(name string, today Day) (*File, error) {
 func Parse(name string, data []byte, today Day) (*File, error) {
 	f := &File{Name: name, MaxDays: DefaultMaxDays}
 	r := &strictyaml.Reader{File: name}
-	if root := r.Document(data, MaxBytes); root != nil {
-		r.Struct(root, "", f, nil)
+	if f.root = r.Document(data, MaxBytes); f.root != nil {
+		r.Struct(f.root, "", f, nil)
 		f.check(r, today)
 	}
 	if err := r.Err(); err != nil {
@@ -289,10 +291,12 @@ func (f *File) Overdue(e *Entry) error {
 		f.Name, e.Line, e.Test, e.Expires, e.Owner, f.MaxDays)
 }
 
-const heading = "# Tests that are proven flaky and do not block. Review changes as code; validate with: shadowcourt quarantine check\n"
+const heading = "# Tests that are proven flaky and do not block. Review changes as code; validate with: shadowcourt quarantine check"
 
 // New is a file without entries.
-func New(name string) *File { return &File{Name: name, MaxDays: DefaultMaxDays} }
+func New(name string) *File {
+	return &File{Name: name, MaxDays: DefaultMaxDays, root: &yaml.Node{Kind: yaml.MappingNode, HeadComment: heading}}
+}
 
 // Add adds an entry: before the first one with a later name, or at the end.
 func (f *File) Add(e Entry) {
@@ -304,7 +308,7 @@ func (f *File) Add(e Entry) {
 	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.Test == e.Test })
 }
 
-// Remove removes the entry of a test, and remembers when and why.
+// Remove removes the entry of a test with its comments, and remembers when and why.
 func (f *File) Remove(test string, now time.Time, why string) {
 	f.Tests = slices.DeleteFunc(f.Tests, func(e Entry) bool { return e.Test == test })
 	f.Removed = append(f.Removed, Removal{test, TimeOf(now), why})
@@ -315,31 +319,88 @@ func (f *File) Forget(before time.Time) {
 	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.On.Before(before) })
 }
 
-// Bytes is the file as it is written: without comments of people; equal files give equal bytes.
+// Bytes is the file as it is written. Comments and the order of keys stay; equal files give equal bytes.
 func (f *File) Bytes() ([]byte, error) {
 	written := *f
-	if written.MaxDays == DefaultMaxDays {
-		written.MaxDays = 0
-	}
+	written.MaxDays = 0 // only people set it: what they wrote stays
 	if len(f.Removed) == 0 {
 		written.Removed = nil
 	}
-	text, err := encode(&written)
-	return []byte(heading + text), err
+	text, err := encode(merge(f.root, nodeOf(&written)))
+	return []byte(text), err
 }
 
 // Text is one entry as it is written.
-func (e *Entry) Text() (string, error) { return encode([]Entry{*e}) }
+func (e *Entry) Text() (string, error) { return encode(nodeOf([]Entry{*e})) }
 
-// encode is a value as it is written. Dates and times have no quotes, and a text with a line break has: nobody may take it for lines of the file.
-func encode(v any) (string, error) {
-	n := strictyaml.NodeOf(v)
-	restyle(n, "")
+func encode(n *yaml.Node) (string, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	err := enc.Encode(n)
 	return out.String(), err
+}
+
+// merge is the new value in the form of the one that was read, with its comments and the order of its keys.
+func merge(old, now *yaml.Node) *yaml.Node {
+	out := *old
+	out.Content = nil
+	switch {
+	case old.Kind != now.Kind || old.Kind == yaml.ScalarNode && old.Value != now.Value:
+		out = *now
+		out.HeadComment, out.LineComment, out.FootComment = old.HeadComment, old.LineComment, old.FootComment
+	case old.Kind == yaml.SequenceNode:
+		out.Style &= now.Style // tests: [] becomes a list with an entry a line
+		for _, n := range now.Content {
+			if at := slices.IndexFunc(old.Content, func(o *yaml.Node) bool { return identity(o) == identity(n) }); at >= 0 {
+				n = merge(old.Content[at], n)
+			}
+			out.Content = append(out.Content, n)
+		}
+	case old.Kind == yaml.MappingNode:
+		for i := 0; i < len(old.Content); i += 2 {
+			key, was := old.Content[i], old.Content[i+1]
+			switch is := value(now, key.Value); {
+			case is != nil:
+				out.Content = append(out.Content, key, merge(was, is))
+			case key.Value == "head" || key.Value == "removed" && len(was.Content) > 0: // they can become empty
+				out.FootComment = strings.TrimSpace(out.FootComment + "\n" + key.FootComment) // such as the last line of the file
+			default: // people wrote the default, which is not written
+				out.Content = append(out.Content, key, was)
+			}
+		}
+		for i := 0; i < len(now.Content); i += 2 {
+			if value(old, now.Content[i].Value) == nil {
+				out.Content = append(out.Content, now.Content[i], now.Content[i+1])
+			}
+		}
+	}
+	return &out
+}
+
+// identity tells the elements of a list apart: tests, or plain texts.
+func identity(n *yaml.Node) string {
+	if test := value(n, "test"); test != nil {
+		return test.Value
+	}
+	return n.Value
+}
+
+// value is the value of a key; nil for none.
+func value(m *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			return m.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// nodeOf is a value as it is written. Dates and times have no quotes, and a text with a line break has: nobody may take it for lines of the file.
+func nodeOf(v any) *yaml.Node {
+	n := strictyaml.NodeOf(v)
+	restyle(n, "")
+	return n
 }
 
 func restyle(n *yaml.Node, key string) {

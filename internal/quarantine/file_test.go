@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -142,9 +145,22 @@ tests:
 	}
 }
 
-func TestAccept_IG3_EditsKeepTheOtherEntries(t *testing.T) {
+func comments(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if _, c, ok := strings.Cut(line, "#"); ok {
+			list = append(list, strings.TrimSpace(c))
+		}
+	}
+	return list
+}
+
+func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	f := parse(t, sample)
+	before := comments(sample)
+	if got := comments(written(t, f)); !reflect.DeepEqual(got, before) {
+		t.Fatalf("%q\nare not\n%q\n%s", got, before, written(t, f))
+	}
 	e := f.Find("example.com/shop/cart.TestUpload")
 	failures := e.Failures
 	if !failures.Add("d1", "c1", now) || failures.Add("d1", "c1", now.Add(time.Hour)) {
@@ -157,6 +173,9 @@ func TestAccept_IG3_EditsKeepTheOtherEntries(t *testing.T) {
 	}
 	f.Add(added)
 	text := written(t, f)
+	if strings.Count(text, "#") != len(before)+1 || !strings.Contains(text, "max_days: 60 # not the usual 90") || !strings.Contains(text, `expires: "2026-12-31"`) {
+		t.Errorf("people wrote something else:\n%s", text)
+	}
 	again := parse(t, text)
 	if written(t, again) != text {
 		t.Errorf("writing twice differs:\n%s", text)
@@ -178,8 +197,12 @@ func TestAccept_IG3_EditsKeepTheOtherEntries(t *testing.T) {
 		t.Errorf("%+v", third.Removed)
 	}
 	third.Forget(now.Add(time.Hour))
-	if strings.Contains(written(t, third), "removed") {
-		t.Error("a removal was not forgotten")
+	if text := written(t, third); strings.Contains(text, "removed") || !reflect.DeepEqual(comments(text), before) {
+		t.Errorf("a removal was not forgotten, or a comment was:\n%s", text)
+	}
+	const usual = "max_days: 90 # as agreed\ntests: []\nremoved: [] # none\n# The end.\n"
+	if text := written(t, parse(t, usual)); !reflect.DeepEqual(comments(text), []string{"as agreed", "none", "The end."}) {
+		t.Error(text)
 	}
 }
 
@@ -262,7 +285,8 @@ func TestAccept_IG3_AFailureIsCountedOnce(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(sample))
-	f.Add([]byte("tests: []\nremoved: [{test: a, on: 2026-11-26T20:15:00Z}]"))
+	f.Add([]byte("tests: []\nremoved: [{test: a, on: 2026-11-26T20:15:00Z}] # why\n"))
+	f.Add([]byte("# a\n\nmax_days: 90\ntests:\n  # b\n  - {test: x, reason: r, proof: {runs: y}, owner: o, since: 2026-11-20, expires: \"2026-11-26\", failures: {count: 1, first: 2026-11-20T00:00:00+02:00, last: 2026-11-21T00:00:00Z, documents: [a, # c\n a]}}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := quarantine.Parse("q.yaml", data, today)
 		if err != nil {
@@ -273,15 +297,25 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := len(file.Tests)
 		for i := range file.Tests {
 			if i > 0 && file.Tests[i].Test == "new" && file.Tests[i-1].Test == "new" {
 				return // it was there already
 			}
 		}
 		again, err := quarantine.Parse("q.yaml", text, today)
-		if err != nil && !strings.Contains(err.Error(), "in line") || err == nil && len(again.Tests) != n {
-			t.Errorf("%v\n%s", err, text)
+		if err != nil {
+			if !strings.Contains(err.Error(), "in line") {
+				t.Errorf("%v\n%s", err, text)
+			}
+			return
+		}
+		for _, f := range []*quarantine.File{file, again} {
+			for i := range f.Tests {
+				f.Tests[i].Line = 0
+			}
+		}
+		if diff := cmp.Diff(file, again, cmpopts.IgnoreUnexported(quarantine.File{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s\n%s", diff, text)
 		}
 	})
 }
