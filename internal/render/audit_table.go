@@ -259,16 +259,21 @@ type auditPage struct {
 type auditView struct {
 	*trial.Audit
 	Anchor string
+	Flags  []string // of the audit, with what else there is to know of it
 }
 
 func (p *auditPage) Write(a *trial.Audit) error {
 	p.sums.add(a)
 	shown := *a
 	shown.Opinion = whole(a.Opinion)
-	v := auditView{SanitizeAudit(&shown), "opinion-" + strconv.Itoa(p.sums.Count)}
-	row := *v.Audit
-	row.Opinion = ""
-	p.list, p.audits = append(p.list, auditView{&row, v.Anchor}), append(p.audits, &row)
+	v := auditView{SanitizeAudit(&shown), "opinion-" + strconv.Itoa(p.sums.Count), nil}
+	v.Flags = auditFlags(v.Audit)
+	// Until Close only what the table shows is kept: the long texts are in the article.
+	row := &trial.Audit{Source: v.Source, Line: v.Line, Item: v.Item, CaseID: v.CaseID, CourtName: v.CourtName, GlobalScore: v.GlobalScore}
+	for _, r := range v.Results {
+		row.Results = append(row.Results, trial.AuditResult{CriterionID: r.CriterionID, NumericScore: r.NumericScore})
+	}
+	p.list, p.audits = append(p.list, auditView{row, v.Anchor, v.Flags}), append(p.audits, row)
 	return p.templates.ExecuteTemplate(&p.articles, "auditarticle", v)
 }
 
@@ -310,13 +315,12 @@ func (s *auditSums) Mean() string {
 // auditScore is the score of a criterion, or a dash.
 type auditScore struct{ Criterion, Score string }
 
-// Flags are those of the audit, with what else there is to know of it.
-func (v auditView) Flags() []string {
-	flags := v.Audit.Flags()
-	if v.Degraded {
+func auditFlags(a *trial.Audit) []string {
+	flags := a.Flags()
+	if a.Degraded {
 		flags = append(flags, "degraded")
 	}
-	if len(v.CutDocuments) > 0 {
+	if len(a.CutDocuments) > 0 {
 		flags = append(flags, "documents cut")
 	}
 	return flags
