@@ -105,7 +105,7 @@ func judgedBy(t *testing.T, name string, with ...pipeline.Param) *pipeline.Defin
 		}
 	}
 	for i := range def.Nodes {
-		if n := &def.Nodes[i]; n.Family == pipeline.FamilyVerdict {
+		if n := &def.Nodes[i]; n.Family == abi.FamilyVerdict {
 			n.With = with
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -71,9 +72,9 @@ func TestThePersonasOfTheLightPath(t *testing.T) {
 	for _, p := range pipeline.BuiltinPersonas() {
 		builtin[p.ID] = p
 	}
-	grants := map[string][]pipeline.Capability{
-		"herald": {pipeline.CapabilityRecall}, "sentinel": {pipeline.CapabilitySource},
-		"seeker": {pipeline.CapabilitySource, pipeline.CapabilityExperiment}, "weaver": {pipeline.CapabilityCorrelate},
+	grants := map[string][]abi.Capability{
+		"herald": {abi.CapRecall}, "sentinel": {abi.CapSource},
+		"seeker": {abi.CapSource, abi.CapExperiment}, "weaver": {abi.CapCorrelate},
 	}
 	for i := range def.Personas {
 		p := &def.Personas[i]

@@ -60,8 +60,8 @@ func (q *question) request(i int) *request {
 	}
 }
 
-// admission says where the answer to a request comes from: it is there, from the cassette or as a rejection, or the budgets
-// have what asking for it may take.
+// admission says where the answer to a request comes from: it is known, from the cassette or as a rejection, or the model may be asked,
+// and the budgets have set aside what that may take.
 type admission struct {
 	digest string
 	known  bool

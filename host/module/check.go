@@ -252,7 +252,7 @@ func (c *paramCheck) nodes(ctx context.Context) {
 		}
 		path := "nodes[" + strconv.Itoa(i) + "].with"
 		for _, name := range c.players(n) {
-			for _, request := range registry.NodeRequests(abi.Family(n.Family)) {
+			for _, request := range registry.NodeRequests(n.Family) {
 				request.Params = court.Params(n.With)
 				if !c.ask(ctx, name, abi.CallNode, codec.AppendNodeRequest(nil, request), path) {
 					break // the others would say the same

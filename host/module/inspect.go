@@ -154,7 +154,7 @@ func Granted(name string, asked []abi.Capability, defs ...*pipeline.Definition) 
 		for _, def := range defs {
 			for i := range def.Personas {
 				p := &def.Personas[i]
-				if p.Module == name && slices.Contains(p.Grants, pipeline.Capability(capability)) && !slices.Contains(granted[capability], def.Pipeline) {
+				if p.Module == name && slices.Contains(p.Grants, capability) && !slices.Contains(granted[capability], def.Pipeline) {
 					granted[capability] = append(granted[capability], def.Pipeline)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -89,17 +90,17 @@ type Persona struct {
 	// Colour is a colour word such as "Scarlet". Optional.
 	Colour string `yaml:"colour"`
 	// Element is the persona's own. Optional.
-	Element Element `yaml:"element"`
+	Element abi.Element `yaml:"element"`
 	// Role says for which side the persona acts.
 	Role Role `yaml:"role"`
 	// Alignment is a free word; the sides of a court must have different ones.
 	Alignment string `yaml:"alignment"`
 	// Contests is the element of the evidence that the persona contests. Optional.
-	Contests Element `yaml:"contests"`
+	Contests abi.Element `yaml:"contests"`
 	// Module is the module's file name without ".wasm", or a reference, see [IsReference]. Default: the ID.
 	Module string `yaml:"module"`
 	// Grants are the capabilities that the module may use. Default none.
-	Grants []Capability `yaml:"grants"`
+	Grants []abi.Capability `yaml:"grants"`
 	// Models are names of language models that the module may ask; with the capability complete there is at least one. Which models
 	// answer to the names is the host's configuration.
 	Models []string `yaml:"models"`
@@ -116,7 +117,7 @@ type Zone struct {
 	// Nodes are names of nodes; at least one.
 	Nodes []string `yaml:"nodes"`
 	// Element is optional.
-	Element Element `yaml:"element"`
+	Element abi.Element `yaml:"element"`
 	// Stickiness, 0 to 1,000,000, says how much the zone holds on to a case. It is kept and drawn, and decides nothing.
 	Stickiness int `yaml:"stickiness" write:"always"`
 }
@@ -133,7 +134,7 @@ type Label struct {
 
 // Kind is what people are told of the evidence of an element (YAML: under `elements`).
 type Kind struct {
-	Element Element
+	Element abi.Element
 	Proof   Proof `yaml:",inline"`
 }
 
@@ -149,9 +150,9 @@ type Proof struct {
 type Node struct {
 	Name string `yaml:"name"`
 	// Element is optional.
-	Element Element `yaml:"element"`
+	Element abi.Element `yaml:"element"`
 	// Family selects what happens at the node.
-	Family Family `yaml:"family"`
+	Family abi.Family `yaml:"family"`
 	// Personas are IDs of personas. A hearing has three, in the order prosecution, defense, bench. Default: those of the family.
 	Personas []string
 	// Parallel: the personas are called side by side and their artifacts are merged (YAML: `parallel: [a, b]` in place of `persona: [a, b]`).
@@ -323,14 +324,14 @@ func (p Persona) WriteYAML() any {
 // WriteYAML writes the personas as they are read, and leaves out what the family brings.
 func (n Node) WriteYAML() any {
 	written := struct {
-		Name     string   `yaml:"name" write:"always"`
-		Element  Element  `yaml:"element"`
-		Family   Family   `yaml:"family" write:"always"`
-		Parallel []string `yaml:"parallel"`
-		Persona  any      `yaml:"persona"`
-		Masks    []Mask   `yaml:"masks"`
-		Rounds   int      `yaml:"rounds"`
-		With     []Param  `yaml:"with" table:"duplicate_key"`
+		Name     string      `yaml:"name" write:"always"`
+		Element  abi.Element `yaml:"element"`
+		Family   abi.Family  `yaml:"family" write:"always"`
+		Parallel []string    `yaml:"parallel"`
+		Persona  any         `yaml:"persona"`
+		Masks    []Mask      `yaml:"masks"`
+		Rounds   int         `yaml:"rounds"`
+		With     []Param     `yaml:"with" table:"duplicate_key"`
 	}{Name: n.Name, Element: n.Element, Family: n.Family, Masks: n.Masks, Rounds: n.Rounds, With: n.With}
 	rule, _ := familyRule(n.Family)
 	switch {

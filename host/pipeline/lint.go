@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -196,7 +197,7 @@ func (l *linter) leftovers() {
 	used := make(map[string]bool)
 	for i := range l.def.Nodes {
 		n := &l.def.Nodes[i]
-		if n.Rounds != 0 && n.Family != FamilyHearing && n.Family != FamilyJudge {
+		if n.Rounds != 0 && n.Family != abi.FamilyHearing && n.Family != abi.FamilyJudge {
 			l.warn(strictyaml.IndexPath("nodes", i)+".rounds", WarnRoundsIgnored, "only hearings and judges have rounds")
 		}
 		for _, id := range n.Personas {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -49,7 +50,7 @@ func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 		t.Errorf("%d labels and %d elements are told of", len(ours.Labels), len(ours.Kinds))
 	}
 	for i := range ours.Personas {
-		if p := &ours.Personas[i]; len(p.Grants) != 1 || p.Grants[0] != pipeline.CapabilityExperiment {
+		if p := &ours.Personas[i]; len(p.Grants) != 1 || p.Grants[0] != abi.CapExperiment {
 			t.Errorf("%s is granted %v", p.ID, p.Grants)
 		}
 		ours.Personas[i].Grants = nil

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -102,7 +103,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 	named := func(s string) bool { return pipeline.BadModule(s) == "" }
 	modules := optional.Filter(named)
 	module := func() string { return modules.Draw(t, "module") }
-	element := func() pipeline.Element {
+	element := func() abi.Element {
 		return rapid.SampledFrom(append(pipeline.Elements(), "")).Draw(t, "element")
 	}
 	d := &pipeline.Definition{
@@ -122,7 +123,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			Grants: rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Capabilities()), rapid.ID).Draw(t, "grants"),
 			Prompt: text(),
 		}
-		if slices.Contains(p.Grants, pipeline.CapabilityComplete) {
+		if slices.Contains(p.Grants, abi.CapComplete) {
 			p.Models = rapid.SliceOfNDistinct(word(), 1, 3, rapid.ID).Draw(t, "models")
 		}
 		if p.Module != "" && rapid.Bool().Draw(t, "fallback") {
@@ -141,7 +142,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 		d.Kinds = append(d.Kinds, pipeline.Kind{Element: e, Proof: pipeline.Proof{Evidence: word().Draw(t, "evidence"), Action: word().Draw(t, "action")}})
 	}
 	names := rapid.SliceOfNDistinct(word().Filter(func(s string) bool { return s[0] != '_' }), 1, 5, rapid.ID).Draw(t, "nodes")
-	families := []pipeline.Family{pipeline.FamilyHearing, pipeline.FamilyVerdict, pipeline.FamilyIndict, pipeline.FamilyJudge, pipeline.FamilyRecall}
+	families := []abi.Family{abi.FamilyHearing, abi.FamilyVerdict, abi.FamilyIndict, abi.FamilyJudge, abi.FamilyRecall}
 	for _, name := range names {
 		n := pipeline.Node{
 			Name: name, Element: element(), Family: rapid.SampledFrom(families).Draw(t, "family"), Rounds: rapid.IntRange(0, 3).Draw(t, "rounds"),
@@ -149,7 +150,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 		if rapid.Bool().Draw(t, "masked") {
 			n.Masks = rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Masks()), rapid.ID).Draw(t, "masks")
 		}
-		if n.Family == pipeline.FamilyJudge {
+		if n.Family == abi.FamilyJudge {
 			for i := range d.Personas {
 				n.Personas = append(n.Personas, d.Personas[i].ID)
 			}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // Mermaid draws the graph as a Mermaid flowchart. A path, if there is one, is drawn on it, its moves numbered in their order; moves that the
@@ -217,9 +219,9 @@ func (g *Graph) usedEnds() []string {
 }
 
 // elementColour gives a middle tone that is readable on light and on dark.
-func elementColour(e Element) string {
-	return cmp.Or(map[Element]string{
-		Fire: "#e5484d", Earth: "#ad7f3c", Water: "#3e8bf0", Air: "#7d93ad", Diamond: "#12a594", Lightning: "#9a5cd0",
+func elementColour(e abi.Element) string {
+	return cmp.Or(map[abi.Element]string{
+		abi.Fire: "#e5484d", abi.Earth: "#ad7f3c", abi.Water: "#3e8bf0", abi.Air: "#7d93ad", abi.Diamond: "#12a594", abi.Lightning: "#9a5cd0",
 	}[e], "#8b8b8b")
 }
 

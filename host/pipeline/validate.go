@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -48,7 +49,7 @@ func known[T ~string](v *validator, path string, word T, all []T, code Code, wha
 	}
 }
 
-// listed checks words of a vocabulary, of which each may stand once.
+// listed checks a list of words of a vocabulary; each may be there once.
 func listed[T ~string](v *validator, path string, words, all []T, code Code, what, how string) {
 	for i, word := range words {
 		at := strictyaml.IndexPath(path, i)
@@ -134,11 +135,11 @@ func (v *validator) models(p *Persona, path string) {
 			v.FailAt(at, CodeDuplicateID, "%s is named twice", strictyaml.Clip(m))
 		}
 	}
-	switch granted := slices.Contains(p.Grants, CapabilityComplete); {
+	switch granted := slices.Contains(p.Grants, abi.CapComplete); {
 	case granted && len(p.Models) == 0:
-		v.FailAt(path+".models", CodeMissing, "is missing: %s is granted, and no model is named that the persona may ask", CapabilityComplete)
+		v.FailAt(path+".models", CodeMissing, "is missing: %s is granted, and no model is named that the persona may ask", abi.CapComplete)
 	case !granted && len(p.Models) > 0:
-		v.FailAt(path+".models", CodeNotGranted, "models are named, and %s is not granted", CapabilityComplete)
+		v.FailAt(path+".models", CodeNotGranted, "models are named, and %s is not granted", abi.CapComplete)
 	}
 	if p.Prompt != "" && v.def.promptFiles[p.ID] != "" {
 		v.FailAt(path+".prompt_file", CodeDuplicateKey, "there is a prompt, too: one of them is enough")
@@ -214,7 +215,7 @@ func (v *validator) words() {
 			v.proof(path, l.Proof)
 		}
 	}
-	elements := make(map[Element]bool)
+	elements := make(map[abi.Element]bool)
 	for i := range v.def.Kinds {
 		k := &v.def.Kinds[i]
 		path := strictyaml.KeyPath("elements", string(k.Element))
@@ -242,9 +243,9 @@ func join[T ~string](words []T) string {
 	return strings.Join(texts, ", ")
 }
 
-func familyNames() []Family {
+func familyNames() []abi.Family {
 	rules := Families()
-	names := make([]Family, len(rules))
+	names := make([]abi.Family, len(rules))
 	for i, r := range rules {
 		names[i] = r.Family
 	}

@@ -6,25 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
-// Element is one of the elements of the destructive cycle.
-type Element string
-
-// The elements.
-const (
-	Fire      Element = "fire"
-	Earth     Element = "earth"
-	Water     Element = "water"
-	Air       Element = "air"
-	Diamond   Element = "diamond"
-	Lightning Element = "lightning"
-)
-
 // Elements returns the known elements.
-func Elements() []Element { return []Element{Fire, Earth, Water, Air, Diamond, Lightning} }
+func Elements() []abi.Element {
+	return []abi.Element{abi.Fire, abi.Earth, abi.Water, abi.Air, abi.Diamond, abi.Lightning}
+}
 
 // Mask is a view that the host cuts for a persona.
 type Mask string
@@ -44,22 +34,9 @@ func Masks() []Mask {
 	return []Mask{MaskIndictment, MaskDiscovery, MaskRecall, MaskForge, MaskCorrelation, MaskJudgment}
 }
 
-// Capability is a host function that a module may be granted.
-type Capability string
-
-// The capabilities.
-const (
-	CapabilityLog        Capability = "log"
-	CapabilityRecall     Capability = "recall"
-	CapabilityCorrelate  Capability = "correlate"
-	CapabilitySource     Capability = "source"
-	CapabilityExperiment Capability = "experiment"
-	CapabilityComplete   Capability = "complete"
-)
-
 // Capabilities returns the known capabilities.
-func Capabilities() []Capability {
-	return []Capability{CapabilityLog, CapabilityRecall, CapabilityCorrelate, CapabilitySource, CapabilityExperiment, CapabilityComplete}
+func Capabilities() []abi.Capability {
+	return []abi.Capability{abi.CapLog, abi.CapRecall, abi.CapCorrelate, abi.CapSource, abi.CapExperiment, abi.CapComplete}
 }
 
 // Role says for whom a persona acts.
@@ -141,32 +118,12 @@ func (l *linter) unpinned(path, module string) {
 // DefaultClerk is the module that evaluates edges when the pipeline names none.
 const DefaultClerk = "clerk"
 
-// Family selects what happens at a node.
-type Family string
-
-// The families of the court, of the Light path and of the audit.
-const (
-	FamilyIndict      Family = "indict"
-	FamilyDiscover    Family = "discover"
-	FamilyDefend      Family = "defend"
-	FamilyHearing     Family = "hearing"
-	FamilyVerdict     Family = "verdict"
-	FamilyRecall      Family = "recall"
-	FamilyTriage      Family = "triage"
-	FamilyResolve     Family = "resolve"
-	FamilyInvestigate Family = "investigate"
-	FamilyCorrelate   Family = "correlate"
-	FamilyReview      Family = "review"
-	FamilyReport      Family = "report"
-	FamilyCollect     Family = "collect"
-	FamilyJudge       Family = "judge"
-	FamilySynthesize  Family = "synthesize"
-	FamilyConclude    Family = "conclude"
-)
+// FamilyConclude is the family of a node at which the host itself concludes an audit: no module is asked.
+const FamilyConclude abi.Family = "conclude"
 
 // FamilyRule is what a family brings to its nodes.
 type FamilyRule struct {
-	Family Family
+	Family abi.Family
 	// Personas act at a node that names none.
 	Personas []string
 	// Masks are worn at a node that names none.
@@ -178,21 +135,21 @@ type FamilyRule struct {
 // Families returns the known families with their defaults, as a fresh copy.
 func Families() []FamilyRule {
 	return []FamilyRule{
-		{FamilyIndict, []string{"challenger"}, []Mask{MaskIndictment}, []Role{RoleProsecution}},
-		{FamilyDiscover, []string{"bulwark"}, []Mask{MaskDiscovery}, []Role{RoleBench}},
-		{FamilyDefend, []string{"abyss"}, nil, []Role{RoleDefense}},
-		{FamilyHearing, []string{"challenger", "abyss", "bulwark"}, nil, []Role{RoleProsecution, RoleDefense, RoleBench}},
-		{FamilyVerdict, []string{"specter"}, []Mask{MaskJudgment}, []Role{RoleJudge}},
-		{FamilyRecall, []string{"herald"}, []Mask{MaskRecall}, nil},
-		{FamilyTriage, []string{"herald"}, nil, nil},
-		{FamilyResolve, []string{"sentinel"}, nil, nil},
-		{FamilyInvestigate, []string{"seeker"}, []Mask{MaskForge}, nil},
-		{FamilyCorrelate, []string{"weaver"}, []Mask{MaskCorrelation}, nil},
-		{FamilyReview, []string{"weaver"}, nil, nil},
-		{FamilyReport, []string{"weaver"}, nil, nil},
-		{FamilyCollect, nil, nil, nil},
-		{FamilyJudge, nil, nil, nil},
-		{FamilySynthesize, nil, nil, nil},
+		{abi.FamilyIndict, []string{"challenger"}, []Mask{MaskIndictment}, []Role{RoleProsecution}},
+		{abi.FamilyDiscover, []string{"bulwark"}, []Mask{MaskDiscovery}, []Role{RoleBench}},
+		{abi.FamilyDefend, []string{"abyss"}, nil, []Role{RoleDefense}},
+		{abi.FamilyHearing, []string{"challenger", "abyss", "bulwark"}, nil, []Role{RoleProsecution, RoleDefense, RoleBench}},
+		{abi.FamilyVerdict, []string{"specter"}, []Mask{MaskJudgment}, []Role{RoleJudge}},
+		{abi.FamilyRecall, []string{"herald"}, []Mask{MaskRecall}, nil},
+		{abi.FamilyTriage, []string{"herald"}, nil, nil},
+		{abi.FamilyResolve, []string{"sentinel"}, nil, nil},
+		{abi.FamilyInvestigate, []string{"seeker"}, []Mask{MaskForge}, nil},
+		{abi.FamilyCorrelate, []string{"weaver"}, []Mask{MaskCorrelation}, nil},
+		{abi.FamilyReview, []string{"weaver"}, nil, nil},
+		{abi.FamilyReport, []string{"weaver"}, nil, nil},
+		{abi.FamilyCollect, nil, nil, nil},
+		{abi.FamilyJudge, nil, nil, nil},
+		{abi.FamilySynthesize, nil, nil, nil},
 		{FamilyConclude, nil, nil, nil},
 	}
 }
@@ -200,25 +157,25 @@ func Families() []FamilyRule {
 // BuiltinPersonas returns the personas that a pipeline may use without defining them, as a fresh copy.
 func BuiltinPersonas() []Persona {
 	return []Persona{
-		builtin("challenger", "Challenger", "Scarlet", Fire, RoleProsecution, "accuser", Water),
-		builtin("abyss", "Abyss", "Sapphire", Water, RoleDefense, "defender", Earth),
-		builtin("bulwark", "Bulwark", "Iron", Diamond, RoleBench, "bench", Air),
-		builtin("specter", "Specter", "Obsidian", Lightning, RoleJudge, "arbiter", Diamond),
-		builtin("herald", "Herald", "Crimson", Fire, RoleLight, "light", ""),
-		builtin("sentinel", "Sentinel", "Cobalt", Earth, RoleLight, "light", ""),
-		builtin("seeker", "Seeker", "Cerulean", Water, RoleLight, "light", ""),
-		builtin("weaver", "Weaver", "Amber", Air, RoleLight, "light", ""),
+		builtin("challenger", "Challenger", "Scarlet", abi.Fire, RoleProsecution, "accuser", abi.Water),
+		builtin("abyss", "Abyss", "Sapphire", abi.Water, RoleDefense, "defender", abi.Earth),
+		builtin("bulwark", "Bulwark", "Iron", abi.Diamond, RoleBench, "bench", abi.Air),
+		builtin("specter", "Specter", "Obsidian", abi.Lightning, RoleJudge, "arbiter", abi.Diamond),
+		builtin("herald", "Herald", "Crimson", abi.Fire, RoleLight, "light", ""),
+		builtin("sentinel", "Sentinel", "Cobalt", abi.Earth, RoleLight, "light", ""),
+		builtin("seeker", "Seeker", "Cerulean", abi.Water, RoleLight, "light", ""),
+		builtin("weaver", "Weaver", "Amber", abi.Air, RoleLight, "light", ""),
 	}
 }
 
-func builtin(id, name, colour string, element Element, role Role, alignment string, contests Element) Persona {
+func builtin(id, name, colour string, element abi.Element, role Role, alignment string, contests abi.Element) Persona {
 	return Persona{
 		ID: id, Name: name, Colour: colour, Element: element, Role: role,
 		Alignment: alignment, Contests: contests, Module: id,
 	}
 }
 
-func familyRule(f Family) (FamilyRule, bool) {
+func familyRule(f abi.Family) (FamilyRule, bool) {
 	rules := Families()
 	i := slices.IndexFunc(rules, func(r FamilyRule) bool { return r.Family == f })
 	if i < 0 {
@@ -245,7 +202,7 @@ func (d *Definition) Complete() {
 	if d.Done == "" {
 		d.Done = EndDone
 	}
-	rules := make(map[Family]FamilyRule)
+	rules := make(map[abi.Family]FamilyRule)
 	for _, r := range Families() {
 		rules[r.Family] = r
 	}

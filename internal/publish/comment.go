@@ -130,7 +130,7 @@ func (n *Notes) comments(ctx context.Context) ([]Comment, error) {
 	}
 }
 
-// post gives the new comment as the server stored it. An answer of 403 is ErrForbidden; so it is of edit and remove.
+// post gives the new comment as the server stored it. An answer of 403 is ErrForbidden, for edit and remove as well.
 func (n *Notes) post(ctx context.Context, body string) (Comment, error) {
 	var posted hostComment
 	err := n.write(ctx, apiRequest{Method: http.MethodPost, Path: n.path, Send: n.text(body)}, &posted)

@@ -38,8 +38,8 @@ func (u *Use) Add(p Part) {
 		u.Roles = append(u.Roles, p.Role)
 	}
 	for _, grant := range p.Grants {
-		if c := abi.Capability(grant); !slices.Contains(u.Granted, c) {
-			u.Granted = append(u.Granted, c)
+		if !slices.Contains(u.Granted, grant) {
+			u.Granted = append(u.Granted, grant)
 		}
 	}
 }
@@ -50,7 +50,7 @@ type Part struct {
 	Persona  string // its id; empty for an edge
 	Fallback bool   // the module is the persona's fallback
 	Role     string
-	Grants   []pipeline.Capability
+	Grants   []abi.Capability
 	Path     string // where the pipeline names the module
 }
 
@@ -129,7 +129,7 @@ func (w *rule) fits(repository string, use Use) (n int, field string, code abi.C
 		}
 	}
 	for _, c := range use.gets() {
-		if !slices.Contains(w.Capabilities, pipeline.Capability(c)) {
+		if !slices.Contains(w.Capabilities, c) {
 			return 3, "capabilities", CodeCapability, fmt.Sprintf("the module %q may not be granted %q", strictyaml.Clip(use.Name), strictyaml.Clip(string(c)))
 		}
 	}

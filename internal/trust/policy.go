@@ -76,12 +76,12 @@ type Policy struct {
 
 // rule allows modules that fit all of it.
 type rule struct {
-	From         []string              `yaml:"from"`
-	Names        []string              `yaml:"names"`
-	Roles        []string              `yaml:"roles"`
-	SignedBy     []string              `yaml:"signed_by"`
-	Signatures   int                   `yaml:"signatures"`
-	Capabilities []pipeline.Capability `yaml:"capabilities"`
+	From         []string         `yaml:"from"`
+	Names        []string         `yaml:"names"`
+	Roles        []string         `yaml:"roles"`
+	SignedBy     []string         `yaml:"signed_by"`
+	Signatures   int              `yaml:"signatures"`
+	Capabilities []abi.Capability `yaml:"capabilities"`
 }
 
 // Load reads the policy at path, and the keys and trusted roots beside it. Its error is a [strictyaml.Errors] with every fault.

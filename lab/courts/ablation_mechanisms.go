@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -52,7 +53,7 @@ func (m *mechanism) definition() (*pipeline.Definition, error) {
 func rounds(n int) func(*pipeline.Definition) {
 	return func(d *pipeline.Definition) {
 		for i := range d.Nodes {
-			if d.Nodes[i].Family == pipeline.FamilyHearing {
+			if d.Nodes[i].Family == abi.FamilyHearing {
 				d.Nodes[i].Rounds = n
 			}
 		}
@@ -62,7 +63,7 @@ func rounds(n int) func(*pipeline.Definition) {
 func judge(confidence, lead float64) func(*pipeline.Definition) {
 	return func(d *pipeline.Definition) {
 		for i := range d.Nodes {
-			if d.Nodes[i].Family == pipeline.FamilyVerdict {
+			if d.Nodes[i].Family == abi.FamilyVerdict {
 				d.Nodes[i].With = []pipeline.Param{pipeline.Number("min_confidence", confidence), pipeline.Number("min_lead", lead)}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -89,16 +90,16 @@ func NewAudit(config AuditConfig) (*Audit, error) {
 // checkAuditGraph checks that a pipeline is one of an audit.
 func checkAuditGraph(def *pipeline.Definition, rubric *audit.Rubric) error {
 	var faults []error
-	count := make(map[pipeline.Family]int)
+	count := make(map[abi.Family]int)
 	for i := range def.Nodes {
 		n := &def.Nodes[i]
 		count[n.Family]++
 		switch n.Family {
-		case pipeline.FamilyCollect:
+		case abi.FamilyCollect:
 			if len(n.Personas) == 0 {
 				faults = append(faults, fmt.Errorf("node %q names nobody who collects", n.Name))
 			}
-		case pipeline.FamilyJudge, pipeline.FamilySynthesize, pipeline.FamilyConclude:
+		case abi.FamilyJudge, abi.FamilySynthesize, pipeline.FamilyConclude:
 			if len(n.Personas) > 0 {
 				faults = append(faults, fmt.Errorf("node %q names personas: at a node of the family %s the rubric says who acts", n.Name, n.Family))
 			}
@@ -109,7 +110,7 @@ func checkAuditGraph(def *pipeline.Definition, rubric *audit.Rubric) error {
 			faults = append(faults, fmt.Errorf("node %q is of the family %s, which has no part in an audit", n.Name, n.Family))
 		}
 	}
-	for _, family := range []pipeline.Family{pipeline.FamilyJudge, pipeline.FamilySynthesize, pipeline.FamilyConclude} {
+	for _, family := range []abi.Family{abi.FamilyJudge, abi.FamilySynthesize, pipeline.FamilyConclude} {
 		if count[family] != 1 {
 			faults = append(faults, fmt.Errorf("an audit has one node of the family %s, this pipeline has %d", family, count[family]))
 		}

@@ -138,11 +138,11 @@ func (t *auditTrial) begin() error {
 func (t *auditTrial) Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error) {
 	defer t.merged()
 	switch node.Family {
-	case pipeline.FamilyCollect:
+	case abi.FamilyCollect:
 		return false, t.collect(ctx, node, visit)
-	case pipeline.FamilyJudge:
+	case abi.FamilyJudge:
 		return t.askJudges(ctx, node, visit)
-	case pipeline.FamilySynthesize:
+	case abi.FamilySynthesize:
 		return false, t.synthesize()
 	default:
 		return false, t.conclude()
@@ -225,7 +225,7 @@ func (t *auditTrial) synthesize() error {
 	for i := range snapshot.Errors {
 		e := &snapshot.Errors[i]
 		at, _ := t.graph.Node(e.At.Node)
-		if _, known := missing[e.Persona]; !known && at.Family == pipeline.FamilyJudge {
+		if _, known := missing[e.Persona]; !known && at.Family == abi.FamilyJudge {
 			missing[e.Persona] = e.Cause
 		}
 	}

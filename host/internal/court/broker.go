@@ -101,7 +101,7 @@ func (b *broker) denied(capability abi.Capability) string {
 	switch mask := maskOf(capability); {
 	case b.persona == nil:
 		return "is granted to personas only"
-	case !slices.Contains(b.persona.Grants, pipeline.Capability(capability)):
+	case !slices.Contains(b.persona.Grants, capability):
 		return "is not granted to " + b.persona.ID
 	case mask == "":
 		return ""

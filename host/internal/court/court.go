@@ -150,7 +150,7 @@ func limitsOf(c *pipeline.Court) abi.CourtConfig {
 }
 
 func (c *Court) checkNode(n *pipeline.Node) error {
-	switch abi.Family(n.Family) {
+	switch n.Family {
 	case abi.FamilyIndict, abi.FamilyDiscover, abi.FamilyVerdict:
 	case abi.FamilyDefend:
 		if c.defense == nil {

@@ -30,7 +30,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	ask := func(module string) *broker {
 		return &broker{
 			session: s, module: module,
-			persona: &pipeline.Persona{Grants: []pipeline.Capability{pipeline.Capability(abi.CapLog), pipeline.Capability(abi.CapCorrelate)}},
+			persona: &pipeline.Persona{Grants: []abi.Capability{abi.CapLog, abi.CapCorrelate}},
 			node:    &pipeline.Node{Masks: []pipeline.Mask{pipeline.MaskCorrelation}},
 		}
 	}

@@ -230,7 +230,7 @@ func (t *Trial) kindGaps(g *gaps) {
 		}
 	}
 	for _, k := range t.court.graph.Definition().Kinds {
-		if !have[abi.Element(k.Element)] {
+		if !have[k.Element] {
 			g.add(abi.FamilyDiscover, abi.GapMedium, string(k.Element), "nothing in the case speaks of "+k.Proof.Evidence, k.Proof.Action)
 		}
 	}

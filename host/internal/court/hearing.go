@@ -171,7 +171,7 @@ func contester(personas []*pipeline.Persona, defense *pipeline.Persona, charge s
 		element = abi.Earth
 	}
 	for _, p := range personas {
-		if abi.Element(p.Contests) != element {
+		if p.Contests != element {
 			continue
 		}
 		switch p.Role {

@@ -180,7 +180,7 @@ func (v *invoker) contestBy(ctx context.Context, node *pipeline.Node, persona *p
 // edges puts the edges of a node to the modules that evaluate them: one call for all edges of the clerk, and one for each other module that
 // an edge names. req lacks node, family and questions. Errors are as those of node.
 func (v *invoker) edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req abi.EdgeRequest) ([]traverse.Answer, error) {
-	req.Node, req.Family = node.Name, abi.Family(node.Family)
+	req.Node, req.Family = node.Name, node.Family
 	answers := make([]traverse.Answer, len(edges))
 	asked := make([]bool, len(edges))
 	for i := range edges {

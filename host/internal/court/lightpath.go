@@ -40,7 +40,7 @@ func newLightGraph(def *pipeline.Definition) (*lightGraph, error) {
 	g := &lightGraph{graph: graph}
 	for i := range def.Nodes {
 		n := &def.Nodes[i]
-		if _, ok := elementOfFamily(abi.Family(n.Family)); !ok {
+		if _, ok := elementOfFamily(n.Family); !ok {
 			err = fmt.Errorf("node %q: a Light path has no node of the family %q", n.Name, n.Family)
 		} else {
 			err = onePersona(n)
@@ -48,7 +48,7 @@ func newLightGraph(def *pipeline.Definition) (*lightGraph, error) {
 		if err != nil {
 			return nil, fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
 		}
-		if abi.Family(n.Family) == abi.FamilyResolve && g.again == nil {
+		if n.Family == abi.FamilyResolve && g.again == nil {
 			g.again = n
 		}
 	}
@@ -78,8 +78,8 @@ func elementOfFamily(family abi.Family) (abi.Element, bool) {
 }
 
 func elementOf(n *pipeline.Node) abi.Element {
-	e, _ := elementOfFamily(abi.Family(n.Family))
-	return cmp.Or(abi.Element(n.Element), e)
+	e, _ := elementOfFamily(n.Family)
+	return cmp.Or(n.Element, e)
 }
 
 // lightPath is the Light of one trial: it answers by traversing the Light path, as often as the court asks. It is used by one goroutine.
@@ -209,7 +209,7 @@ func (l *lightPath) conclude(outcome *traverse.Outcome) (LightResponse, error) {
 func (l *lightPath) conclusion(name string) (abi.LightAnswer, bool) {
 	node, _ := l.graph.Node(name)
 	answer := abi.LightAnswer{}
-	switch abi.Family(node.Family) { //nolint:exhaustive // the others conclude nothing
+	switch node.Family { //nolint:exhaustive // the others conclude nothing
 	case abi.FamilyCorrelate:
 		c := l.file.Correlate
 		answer = abi.LightAnswer{Classification: c.Classification, Confidence: c.Confidence, Reasoning: c.Reasoning}

@@ -350,19 +350,19 @@ func (n *needList) pipeline(def *pipeline.Definition) {
 		for _, id := range node.Personas {
 			if p, ok := def.Persona(id); ok {
 				need := n.of(p.Module)
-				need.Add(abi.CallNode, abi.Family(node.Family), "")
+				need.Add(abi.CallNode, node.Family, "")
 				if need.GrantedBy == "" {
 					need.Persona, need.GrantedBy = p.ID, grantedBy(def, p)
 				}
 				for _, capability := range p.Grants {
-					need.Grant(abi.Capability(capability))
+					need.Grant(capability)
 				}
 				if p.Fallback != "" {
-					n.of(p.Fallback).Add(abi.CallNode, abi.Family(node.Family), "")
+					n.of(p.Fallback).Add(abi.CallNode, node.Family, "")
 				}
 			}
 		}
-		if abi.Family(node.Family) == abi.FamilyDefend {
+		if node.Family == abi.FamilyDefend {
 			n.contest(def)
 		}
 	}

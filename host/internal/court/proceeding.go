@@ -60,7 +60,7 @@ func (p *proceeding) persona(node *pipeline.Node, i int) *pipeline.Persona {
 // nodeRequest begins the request to a persona at a node. Behind the mask of discovery all but labels and documents is left out, so that
 // it is not in the bytes, and the request is complete.
 func (p *proceeding) nodeRequest(node *pipeline.Node, by *pipeline.Persona, subject *abi.Case, d *domain) (req *abi.NodeRequest, complete bool) {
-	req = &abi.NodeRequest{Node: node.Name, Family: abi.Family(node.Family), Persona: identity(by), Params: Params(node.With)}
+	req = &abi.NodeRequest{Node: node.Name, Family: node.Family, Persona: identity(by), Params: Params(node.With)}
 	if !slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		return req, false
 	}
@@ -72,7 +72,7 @@ func (p *proceeding) nodeRequest(node *pipeline.Node, by *pipeline.Persona, subj
 // identity is a persona as modules see it.
 func identity(p *pipeline.Persona) abi.Persona {
 	return abi.Persona{
-		Name: p.ID, Colour: p.Colour, Element: abi.Element(p.Element), Role: string(p.Role), Alignment: p.Alignment,
+		Name: p.ID, Colour: p.Colour, Element: p.Element, Role: string(p.Role), Alignment: p.Alignment,
 	}
 }
 
@@ -104,7 +104,7 @@ func nest(c *abi.Collector, mark int, steps ...abi.PathElement) {
 
 // Visit does the work of a node. The family decides what that is, never the name.
 func (t *Trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again bool, err error) {
-	family := abi.Family(node.Family)
+	family := node.Family
 	if family == abi.FamilyHearing {
 		return t.hear(node, visit)
 	}

@@ -141,7 +141,7 @@ func (t *Trial) consult(ctx context.Context) error {
 	node, v := b.graph.Start(), t.session.invoker(b.graph)
 	persona, _ := b.graph.Definition().Persona(node.Personas[0])
 	artifact, err := v.node(t.ttl, node, persona, &abi.NodeRequest{ //nolint:contextcheck // derived from ctx, with the time of the trial
-		Node: node.Name, Family: abi.Family(node.Family), Persona: identity(persona), Params: Params(node.With), File: &abi.LightFile{},
+		Node: node.Name, Family: node.Family, Persona: identity(persona), Params: Params(node.With), File: &abi.LightFile{},
 		Case: abi.CaseView{Subject: t.subject.Subject, Labels: t.subject.Labels, Evidence: t.subject.Evidence, Documents: t.subject.Documents},
 	}, func(a *abi.Artifact, c *abi.Collector) { b.check(a.Investigate.Evidence, t, c) })
 	t.calls = append(t.calls, v.calls...)

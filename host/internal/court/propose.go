@@ -179,7 +179,7 @@ func (t *Trial) whyNot(answer *abi.ExperimentAnswer, e *abi.Experiment) string {
 	}
 	granted := slices.ContainsFunc(t.court.definitions(), func(def *pipeline.Definition) bool {
 		return slices.ContainsFunc(def.Personas, func(p pipeline.Persona) bool {
-			return slices.Contains(p.Grants, pipeline.Capability(abi.CapExperiment))
+			return slices.Contains(p.Grants, abi.CapExperiment)
 		})
 	})
 	switch {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
@@ -90,7 +91,7 @@ func judges(def *pipeline.Definition) (modules []string) {
 	for i := range def.Nodes {
 		n := &def.Nodes[i]
 		for j := range def.Personas {
-			if p := &def.Personas[j]; n.Family == pipeline.FamilyVerdict && slices.Contains(n.Personas, p.ID) {
+			if p := &def.Personas[j]; n.Family == abi.FamilyVerdict && slices.Contains(n.Personas, p.ID) {
 				modules = append(modules, p.Module)
 				if p.Fallback != "" {
 					modules = append(modules, p.Fallback)

@@ -255,7 +255,7 @@ func (o *Flags) grant(config *host.Config) error {
 	var faults []error
 	for _, word := range o.grants {
 		id, capability, ok := strings.Cut(word, "=")
-		if !ok || !slices.Contains(pipeline.Capabilities(), pipeline.Capability(capability)) {
+		if !ok || !slices.Contains(pipeline.Capabilities(), abi.Capability(capability)) {
 			faults = append(faults, fmt.Errorf("--grant %q: use PERSONA=CAPABILITY, with %s", word, cli.OrList(cli.Words(pipeline.Capabilities()))))
 			continue
 		}
@@ -269,7 +269,7 @@ func (o *Flags) grant(config *host.Config) error {
 			}
 			if p, ok := def.Persona(id); ok {
 				found = true
-				if c := pipeline.Capability(capability); !slices.Contains(p.Grants, c) {
+				if c := abi.Capability(capability); !slices.Contains(p.Grants, c) {
 					p.Grants = append(slices.Clip(p.Grants), c)
 				}
 			}

@@ -154,10 +154,10 @@ func rolesOf(m *abi.Manifest) []string {
 	}
 	if slices.Contains(m.Calls, abi.CallNode) {
 		for _, rule := range pipeline.Families() {
-			if !slices.Contains(m.Families, abi.Family(rule.Family)) {
+			if !slices.Contains(m.Families, rule.Family) {
 				continue
 			}
-			if rule.Family == pipeline.FamilyHearing && len(roles) > 0 {
+			if rule.Family == abi.FamilyHearing && len(roles) > 0 {
 				continue // it speaks there for the side that it acts for before
 			}
 			for _, seat := range rule.Seats {
@@ -226,7 +226,7 @@ func (u *uses) of(m *abi.Manifest) ([]trust.Use, error) {
 		granted = nil
 		for _, grant := range u.grants {
 			switch {
-			case slices.Contains(pipeline.Capabilities(), pipeline.Capability(grant)):
+			case slices.Contains(pipeline.Capabilities(), abi.Capability(grant)):
 				granted = append(granted, abi.Capability(grant))
 			case grant != "none":
 				return nil, cli.InputError(fmt.Errorf("--grant %q: use none, or %s", grant, cli.OrList(cli.Words(pipeline.Capabilities()))))

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -113,7 +114,7 @@ func randomGraph(t *rapid.T) *pipeline.Graph {
 	sources := []string{pipeline.Any}
 	for i := range n {
 		name := fmt.Sprintf("n%d", i)
-		d.Nodes = append(d.Nodes, pipeline.Node{Name: name, Family: pipeline.FamilyTriage})
+		d.Nodes = append(d.Nodes, pipeline.Node{Name: name, Family: abi.FamilyTriage})
 		targets, sources = append(targets, name), append(sources, name)
 	}
 	for i := range rapid.IntRange(1, 12).Draw(t, "edges") {
