@@ -49,7 +49,7 @@ TEST := $(GO) test -trimpath -vet=off -ldflags='-s -w' -p 4
 LONG ?= long-tests compare-results conformance mutants faults attacks kills sdk-tests runner-tests browser-tests client-tests service-tests service-faults service-soak \
         proxy-tests cosign-tests webhook-tests llm-tests
 # Measurements are no tests.
-MEASURED := bench bombs fuel-zoo
+MEASURED := bombs fuel-zoo
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court court/registry court/traverse sandbox/internal/pages)
@@ -304,10 +304,6 @@ docket-intents: ## make the dockets of intents again; needs Python and the netwo
 	python3 -m venv out/intents
 	out/intents/bin/pip -q install -r examples/dockets/intents/requirements.txt
 	out/intents/bin/python -B examples/dockets/intents/make.py examples/dockets $(if $(SOURCES),--sources $(SOURCES))
-
-.PHONY: bench
-bench: plugins ## run all benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: bench-peers
 bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes

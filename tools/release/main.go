@@ -3,10 +3,12 @@
 //	go run ./tools/release -version v0.1.0 -out out/release
 //	go run ./tools/release sbom PROGRAM FILE
 //
-// The second command writes the bill of materials of a program of the release. The commit is a child of HEAD that nobody else refers to. It adds what main does not carry: the archive of the built modules in
-// host/bundle, and a go.mod that requires host/bundle at this version. They and the Go module of cmd/shadowcourt-keyless are written into a file-system proxy in
-// OUT/proxy, so that a release can be installed and checked before it is published. Everything depends on HEAD, the version and
-// the Go toolchain alone: whoever repeats the command gets the same commit and the same files.
+// The commit is a child of HEAD that nobody else refers to. It adds what main does not carry: the archive of the built modules in
+// host/bundle, and a go.mod that requires host/bundle at this version. They and the Go module of cmd/shadowcourt-keyless are written into a
+// file-system proxy in OUT/proxy, so that a release can be installed and checked before it is published. Everything depends on HEAD, the
+// version and the Go toolchain alone: whoever repeats the command gets the same commit and the same files.
+//
+// The second command writes the bill of materials of a program of the release.
 package main
 
 import (

@@ -336,7 +336,7 @@ func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {
 }
 
 // expectHostile: where the list failed nothing is written, where one creation did the other is.
-func (o said) expectHostile(t *testing.T, want string, created bool, issues int) {
+func (o printed) expectHostile(t *testing.T, want string, created bool, issues int) {
 	t.Helper()
 	wanted := 0
 	o.expect(t, 1, want)

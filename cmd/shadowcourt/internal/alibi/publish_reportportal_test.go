@@ -54,7 +54,7 @@ func certificate(t *testing.T) string {
 	return file(t, "report.json", string(data))
 }
 
-func (o said) row(id string) string {
+func (o printed) row(id string) string {
 	for line := range strings.Lines(o.out) {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == id {
 			return strings.Join(fields, " ")
@@ -318,32 +318,32 @@ func hostile() map[string]hostileAnswer {
 // secret is the token of all tests: it must not be seen anywhere.
 const secret = "s3cr3t-T0ken-of-a-tracker"
 
-// said is what a command said.
-type said struct {
+// printed is what a command wrote, and how it ended.
+type printed struct {
 	out, err string
 	code     int
 }
 
 // all is everything, for errors of tests.
-func (o said) all() string { return o.out + o.err }
+func (o printed) all() string { return o.out + o.err }
 
-// publish runs `shadowcourt publish` with the secret in a file, and looks for it in all that is said.
-func runPublish(t *testing.T, args ...string) said {
+// runPublish runs `shadowcourt publish` with the secret in a file, and looks for it in all that it writes.
+func runPublish(t *testing.T, args ...string) printed {
 	t.Helper()
 	args = append([]string{"publish"}, append(args, "--token", file(t, "token", secret+"\n"))...)
 	var out, err bytes.Buffer
 	code := cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, func(s cli.Streams) []*cobra.Command {
 		return []*cobra.Command{NewPublish(s, "test")}
 	})
-	o := said{out.String(), err.String(), code}
+	o := printed{out.String(), err.String(), code}
 	if strings.Contains(o.all(), secret) || strings.Contains(o.all(), secret[:len(secret)-3]) {
 		t.Errorf("the token is printed:\n%s", o.all())
 	}
 	return o
 }
 
-// expect fails a test where a command said or did something else.
-func (o said) expect(t *testing.T, code int, wants ...string) {
+// expect fails a test where a command wrote or did something else.
+func (o printed) expect(t *testing.T, code int, wants ...string) {
 	t.Helper()
 	if o.code != code {
 		t.Errorf("exit code %d, want %d\n%s", o.code, code, o.all())

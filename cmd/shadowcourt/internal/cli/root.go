@@ -129,6 +129,9 @@ role is a sandboxed WebAssembly module.`,
 	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			if _, removed := invalid.GetFlag().Value.(removedFlag); removed {
+				return InputError(fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap()))
+			}
 			if kind := kindOf(invalid.GetFlag()); kind != "" {
 				return InputError(fmt.Errorf("--%s %q: use %s", invalid.GetFlag().Name, invalid.GetValue(), kind))
 			}

@@ -40,7 +40,7 @@ type Flags struct {
 	// Strict says that a run in which experiments can't be run as asked ends with an error, TryAll that the court tries, with experiments, what
 	// Light is sure of, too.
 	Strict, TryAll bool
-	// Progress is told what runs; safe for concurrent use.
+	// Progress gets what runs; safe for concurrent use.
 	Progress func(experiment.Progress)
 	// Unbound are the names in the pipeline that no model of --models answers to; none without --models.
 	Unbound         []string
@@ -102,20 +102,20 @@ func (o *Flags) Error(err error) error {
 	if o.Modules != "" {
 		from = "--modules " + o.Modules
 	}
-	ofInput, missing, said := rejected(err, from)
+	ofInput, missing, named := rejected(err, from)
 	if _, candidate := errors.AsType[*host.CandidateError](err); !ofInput && !candidate {
 		return err
 	}
 	if missing && o.Modules != "" {
-		said = fmt.Errorf("%w\na folder of --modules has all modules that the pipeline names; `shadowcourt plugin export DIR` writes "+
-			"the embedded ones: put yours beside them, or in the place of some", said)
+		named = fmt.Errorf("%w\na folder of --modules has all modules that the pipeline names; `shadowcourt plugin export DIR` writes "+
+			"the embedded ones: put yours beside them, or in the place of some", named)
 	}
-	return cli.InputError(said)
+	return cli.InputError(named)
 }
 
 // rejected names the folder for compiled modules, or the place of modules that were rejected, in an error about them; others stay. It says
 // whether it is one about them, and whether a module is missing.
-func rejected(err error, from string) (ofInput, missing bool, said error) {
+func rejected(err error, from string) (ofInput, missing bool, named error) {
 	if _, ok := errors.AsType[*host.CacheError](err); ok {
 		return true, false, fmt.Errorf("--cache: %w", err)
 	}

@@ -112,6 +112,7 @@ Credentials are those of Docker: log in with "docker login".`,
 	open.CacheFlag(f, &o.cache, "with --reproducible: folder for compiled modules, or none")
 	moveFlag(f, &o.move)
 	o.format.flag(f)
+	cli.RemovedFlags(f, "attach bills of materials with a tool of registries, such as `oras attach`", "sbom")
 	return cmd
 }
 

@@ -20,7 +20,7 @@ import (
 // All are the commands about records.
 func All(s cli.Streams) []*cobra.Command {
 	return []*cobra.Command{
-		cli.Removed("explain", "use `shadowcourt try DOCKET --explain ID`, which tells a trial in prose, and `record replay`, which shows that it gives the same bytes"),
+		cli.Removed("explain", "use `shadowcourt try DOCKET --explain ID`, which explains a trial in prose, and `record replay`, which shows that it gives the same bytes"),
 		newKey(s), newVerify(s), newReplay(s),
 	}
 }
