@@ -313,10 +313,7 @@ func FuzzTree(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, module, test, other, log string) {
 		dir := t.TempDir()
-		for name, text := range map[string]string{"go.mod": module, "a/a_test.go": test, "b/b.go": test, "b_test.py": other} {
-			must.Do(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
-			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-		}
+		must.Write(t, dir, map[string]string{"go.mod": module, "a/a_test.go": test, "b/b.go": test, "b_test.py": other})
 		tree := must.Get(repo.OpenSource(t.Context(), dir, ""))(t)
 		defer func() { _ = tree.Close() }()
 		frames := tree.Frames(log)

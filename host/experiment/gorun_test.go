@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,11 +17,7 @@ func goModule(t *testing.T, files map[string]string) (scratch, tree string) {
 	scratch = t.TempDir()
 	tree = filepath.Join(scratch, "tree")
 	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
-	for name, text := range files {
-		path := filepath.Join(tree, filepath.FromSlash(name))
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	must.Write(t, tree, files)
 	return scratch, tree
 }
 

@@ -124,7 +124,7 @@ func (d *Dir) take(steps []step) error {
 		}
 		order, err := d.order(s.Name)
 		if err == nil {
-			err = d.setList(s.Name, orderFile, append(order, s.Before))
+			err = d.setOrder(s.Name, append(order, s.Before))
 		}
 		if err != nil {
 			return err
@@ -223,7 +223,7 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 	if err := d.take(steps); err != nil {
 		return Change{}, err
 	}
-	return change, d.setList(name, orderFile, rest)
+	return change, d.setOrder(name, rest)
 }
 
 // DefaultKeep is how many modules the history of a name keeps where nobody says otherwise.
@@ -258,7 +258,7 @@ func (d *Dir) Prune(name string, keep int) ([]string, error) {
 	rest := slices.DeleteFunc(slices.Clone(h.Order), func(digest string) bool { return slices.Contains(removed, digest) })
 	rest = rest[max(0, len(rest)-mostSteps):]
 	if len(rest) != len(h.Order) { // no list names a module that is gone
-		if err := d.setList(name, orderFile, rest); err != nil {
+		if err := d.setOrder(name, rest); err != nil {
 			return nil, err
 		}
 	}
@@ -410,11 +410,8 @@ func (d *Dir) keep(name string, module []byte) error {
 }
 
 // order reads the digests of what was in place before, oldest first.
-func (d *Dir) order(name string) ([]string, error) { return d.list(name, orderFile) }
-
-// list reads a file of digests.
-func (d *Dir) list(name, file string) ([]string, error) {
-	path := filepath.Join(d.history(name), file)
+func (d *Dir) order(name string) ([]string, error) {
+	path := filepath.Join(d.history(name), orderFile)
 	text, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -431,12 +428,12 @@ func (d *Dir) list(name, file string) ([]string, error) {
 	return digests, nil
 }
 
-func (d *Dir) setList(name, file string, digests []string) error {
+func (d *Dir) setOrder(name string, digests []string) error {
 	var text strings.Builder
 	for _, digest := range digests {
 		text.WriteString(digest + "\n")
 	}
-	return disk.Place(filepath.Join(d.history(name), file), []byte(text.String()), 0o644)
+	return disk.Place(filepath.Join(d.history(name), orderFile), []byte(text.String()), 0o644)
 }
 
 // stage writes a module beside its place, with the permissions of what is there.

@@ -293,18 +293,18 @@ var digestText = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // digests only, and a module that it gives is the one that was asked for.
 func FuzzHistory(f *testing.F) {
 	one, two := moduledir.Digest([]byte("one")), moduledir.Digest([]byte("two"))
-	f.Add([]byte(one+"\n"+two+"\n"), []byte(two+"\n"), one[len("sha256:"):], "one", "")
-	f.Add([]byte(one), []byte("sha256:"), two[len("sha256:"):], "not two", "sha256:")
-	f.Add([]byte("nonsense"), []byte(nil), "notes", "a file of the operator", "no")
-	f.Add([]byte(two+" "+one), []byte{0}, "", "one", one[:9])
-	f.Fuzz(func(t *testing.T, order, left []byte, keptName, content, digest string) {
+	f.Add([]byte(one+"\n"+two+"\n"), one[len("sha256:"):], "one", "")
+	f.Add([]byte(one), two[len("sha256:"):], "not two", "sha256:")
+	f.Add([]byte("nonsense"), "notes", "a file of the operator", "no")
+	f.Add([]byte(two+" "+one), "", "one", one[:9])
+	f.Fuzz(func(t *testing.T, order []byte, keptName, content, digest string) {
 		if len(keptName) > 100 || keptName != "" && filepath.Base(keptName) != keptName {
 			return
 		}
 		path := t.TempDir()
 		history := filepath.Join(path, ".history", "judge")
 		must.Do(t, os.MkdirAll(history, 0o700))
-		for name, text := range map[string][]byte{"order": order, "left": left, keptName + ".wasm": []byte(content)} {
+		for name, text := range map[string][]byte{"order": order, keptName + ".wasm": []byte(content)} {
 			if os.WriteFile(filepath.Join(history, name), text, 0o600) != nil {
 				return // no name of a file
 			}

@@ -99,9 +99,6 @@ func (w *Writer) Sync() error {
 	return w.lost
 }
 
-// Trials counts those in the record.
-func (w *Writer) Trials() int { return w.chain.trials }
-
 // Finish closes the record with the number of its trials, unless it is closed with them already, and then the file.
 func (w *Writer) Finish() error {
 	var err error

@@ -95,13 +95,6 @@ func tallied(list []*trial.Trial) tally {
 	return n
 }
 
-func one(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
 func top(m *Model, c *abi.Case) string {
 	p := m.Posterior(c)
 	return c.Labels[slices.Index(p, slices.Max(p))]

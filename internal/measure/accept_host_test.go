@@ -128,8 +128,7 @@ func TestReportIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	entries := witnessed(60, 0.8, rand.New(rand.NewPCG(1, 2)))
 	encode := func(workers int) string {
-		data := must.Get(json.Marshal(Measure(observe(t, entries, workers), &BandOptions{})))(t)
-		return string(data)
+		return string(must.Get(json.Marshal(Measure(observe(t, entries, workers), &BandOptions{})))(t))
 	}
 	if one, eight := encode(1), encode(8); one != eight {
 		t.Errorf("with 1 worker\n%s\nwith 8\n%s", one, eight)

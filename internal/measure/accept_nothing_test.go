@@ -101,7 +101,7 @@ func TestAccept_QU3_ShuffledLabelsOfFewGroupsTeachNothing(t *testing.T) {
 	}
 }
 
-// right is the share of cases in which the court's model is right, by a profile or without one.
+// rightBy is the share of cases in which the court's model is right, by a profile or without one.
 func rightBy(p *abi.Profile, entries []docket.Entry) float64 {
 	if p == nil {
 		p = &abi.Profile{Name: "none"}

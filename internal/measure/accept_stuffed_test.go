@@ -109,7 +109,7 @@ func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
 // filler makes a text of phrases that is no dense passage of them.
 const filler = "\nand then they went on with what was on the table, as on most other days of that month and of the one before it "
 
-// spread writes so many phrases between other words that the fitted model gets the most cases wrong by them.
+// spreadPhrases writes so many phrases between other words that the fitted model gets the most cases wrong by them.
 func spreadPhrases(p *abi.Profile, tried []docket.Entry) (n int, change func(c *abi.Case, truth string)) {
 	least := 2.0
 	for _, k := range []int{1, 2, 3, 5, 10, 15, 30} {

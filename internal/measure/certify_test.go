@@ -385,7 +385,7 @@ func TestAccept_QU6_ThePromiseHoldsWithTiesFewLabelsAndCorrelatedConfidence(t *t
 	}
 }
 
-// report is one of calibrate --bands, with thresholds if there are cases enough.
+// reportWithBands is one of calibrate --bands, with thresholds if there are cases enough.
 func reportWithBands(t testing.TB, cases int) []byte {
 	t.Helper()
 	var points []Point

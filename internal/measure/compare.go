@@ -147,14 +147,14 @@ func (c *CandidateComparison) Add(t, shown *trial.Trial) {
 		r.Tried++
 		other = &t.Beside.Result
 	}
-	r.CourtMistrials += int(asNumber(t.Result.Final.Status == trial.Mistrial))
-	r.CandidateMistrials += int(asNumber(other.Final.Status == trial.Mistrial))
+	r.CourtMistrials += one(t.Result.Final.Status == trial.Mistrial)
+	r.CandidateMistrials += one(other.Final.Status == trial.Mistrial)
 	mark := Mark("")
 	if compared.Known {
 		if r.Truth == nil {
 			r.Truth = &CandidateTruth{}
 		}
-		court, candidate := int(asNumber(compared.CourtRight)), int(asNumber(compared.BesideRight))
+		court, candidate := one(compared.CourtRight), one(compared.BesideRight)
 		k := r.Truth
 		k.Cases, k.CourtRight, k.CandidateRight = k.Cases+1, k.CourtRight+court, k.CandidateRight+candidate
 		k.CourtOnly, k.CandidateOnly = k.CourtOnly+max(0, court-candidate), k.CandidateOnly+max(0, candidate-court)

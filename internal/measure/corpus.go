@@ -60,7 +60,7 @@ type corpus struct {
 	same bool
 }
 
-// read numbers what stands in the entries. Entries stay referenced.
+// newCorpus numbers what stands in the entries. Entries stay referenced.
 func newCorpus(entries []docket.Entry) *corpus {
 	c := &corpus{sources: []string{lightSource}, same: true}
 	labels, groups := make(map[string]int), make(map[string]int)

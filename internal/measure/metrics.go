@@ -291,7 +291,7 @@ func MetricsOf(list []Observation) Metrics {
 		}
 		if o.Expected != "" {
 			expected++
-			asExpected += int(asNumber(o.Decision == o.Expected))
+			asExpected += one(o.Decision == o.Expected)
 		}
 		if o.Remands > 0 {
 			m.Remands.Cases++
@@ -300,17 +300,17 @@ func MetricsOf(list []Observation) Metrics {
 			continue
 		}
 		for _, a := range o.OnTrial {
-			bad := asNumber(a.Label != o.Truth)
-			wrong += int(bad)
+			bad := one(a.Label != o.Truth)
+			wrong += bad
 			if a.Challenged {
 				challenged++
-				both += int(bad)
+				both += bad
 			}
 		}
 		if o.Remands > 0 {
 			remanded++
-			toRight += int(asNumber(!o.lightRight() && o.right()))
-			toWrong += int(asNumber(o.lightRight() && !o.right()))
+			toRight += one(!o.lightRight() && o.right())
+			toWrong += one(o.lightRight() && !o.right())
 		}
 	}
 	m.Flips.Rate = shareOf(flips, tried)

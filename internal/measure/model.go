@@ -210,7 +210,7 @@ func combined(sources *linear, rest float64, texts *linear, text float64) *linea
 	return m
 }
 
-// sum gives a times one vector and b times another.
+// plus gives a times one vector and b times another.
 func plus(u []float64, a float64, v []float64, b float64) []float64 {
 	z := make([]float64, len(u))
 	addTo(z, u, a)

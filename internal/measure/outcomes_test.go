@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// world has cases of three causes, of which the second has the label of the first: its test is at fault, and runs tell it from others.
+// casesOfCauses has cases of three causes, of which the second has the label of the first: its test is at fault, and runs tell it from others.
 func casesOfCauses(labels []string, each int) ([]docket.Entry, map[string][]abi.ExperimentResult) {
 	var entries []docket.Entry
 	results := map[string][]abi.ExperimentResult{}

@@ -221,7 +221,7 @@ func capOf(most float64, n int) float64 {
 	return roundUp(min(most, math.Log(float64(n)+2)+1, mostNats))
 }
 
-// quantile gives the least of sorted figures that so many hundredths do not exceed.
+// hundredth gives the least of sorted figures that so many hundredths do not exceed.
 func hundredth(sorted []float64, share int) float64 {
 	return sorted[max(int(math.Ceil(float64(len(sorted)*share)/100))-1, 0)]
 }

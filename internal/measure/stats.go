@@ -176,7 +176,9 @@ func mcNemar(b, c int) (test string, statistic, p float64) {
 	return ChiSquareTest, statistic, math.Erfc(math.Sqrt(statistic / 2))
 }
 
-func asNumber(yes bool) float64 {
+func asNumber(yes bool) float64 { return float64(one(yes)) }
+
+func one(yes bool) int {
 	if yes {
 		return 1
 	}

@@ -74,6 +74,5 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	data := must.Get(os.ReadFile(name))(t)
-	return string(data)
+	return string(must.Get(os.ReadFile(name))(t))
 }

@@ -51,11 +51,6 @@ func readKeyless(t testing.TB) *keyless {
 	return made
 }
 
-func mustHex(t testing.TB, digits string) []byte {
-	t.Helper()
-	return must.Get(hex.DecodeString(digits))(t)
-}
-
 func keylessPolicy(key string) string {
 	return "keys:\n  - " + key + "\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], signed_by: [release], capabilities: [recall]}]\n"
 }
@@ -192,7 +187,7 @@ func TestAccept_DI2_BundlesOfTheManifest(t *testing.T) {
 	// The digest is a hint that nobody signed.
 	moved := document
 	sum := sha256.Sum256([]byte(manifest))
-	moved.Data = bytes.ReplaceAll(document.Data, []byte(base64.StdEncoding.EncodeToString(sum[:])), []byte(base64.StdEncoding.EncodeToString(mustHex(t, subject.Manifest[7:]))))
+	moved.Data = bytes.ReplaceAll(document.Data, []byte(base64.StdEncoding.EncodeToString(sum[:])), []byte(base64.StdEncoding.EncodeToString(must.Get(hex.DecodeString(subject.Manifest[7:]))(t))))
 	if bytes.Equal(moved.Data, document.Data) {
 		t.Fatal("nothing was replaced")
 	}

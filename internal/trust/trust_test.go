@@ -174,8 +174,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 
 func publicText(t *testing.T, key *record.Key) string {
 	t.Helper()
-	text := must.Get(key.PublicPEM())(t)
-	return string(text)
+	return string(must.Get(key.PublicPEM())(t))
 }
 
 func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {

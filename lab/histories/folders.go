@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
-// folders are where the words of the command find what they need.
+// folders are where the commands find what they need.
 type folders struct{ snapshots, work, saved string }
 
 func (f *folders) flags(flags *flag.FlagSet) {

@@ -1,4 +1,4 @@
-// Command histories judges failing tests from the histories of public repositories. Its words: alone times some saved cases on a machine
+// Command histories judges failing tests from the histories of public repositories. Its commands: alone times some saved cases on a machine
 // where nothing else runs, rebuild makes the trees of all cases again, and study judges from what was saved without running a test.
 package main
 
@@ -30,12 +30,12 @@ const usage = `histories judges failing tests from the histories of public repos
   histories docket -out DIR         write the learning half for shadowcourt fit
   histories study                   judge what is saved; minutes
 
-Each word has -h.
+Each command has -h.
 `
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say rebuild, docket, study or alone")
+		return errors.New("name a command: rebuild, docket, study or alone")
 	}
 	switch args[0] {
 	case "-h", "--help", "help":
@@ -50,17 +50,17 @@ func run(ctx context.Context, args []string) error {
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("%q is none of rebuild, docket, study and alone", args[0])
+	return fmt.Errorf("unknown command %q: use rebuild, docket, study or alone", args[0])
 }
 
-// each runs a word for each repository, in a process of its own: what a broken environment does to one must not reach another.
-func each(ctx context.Context, list []string, word string, args []string) error {
+// each runs a command for each repository, in a process of its own: what a broken environment does to one must not reach another.
+func each(ctx context.Context, list []string, command string, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	for _, name := range list {
-		cmd := exec.CommandContext(ctx, self, append(append([]string{word}, args...), "-only", name)...)
+		cmd := exec.CommandContext(ctx, self, append(append([]string{command}, args...), "-only", name)...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		if err := cmd.Run(); err != nil {

@@ -173,10 +173,10 @@ func Outlook(labels []string, p *abi.Profile, results []abi.ExperimentResult) *o
 	return odds.NewOutlook(labels, p, results, catalogue)
 }
 
-// Best is the experiment that is expected to tell most of the label for its seconds, by the outcome model of a profile and the outlook after the results
-// that there are; nil where none tells anything. now are the probabilities of the labels, of
-// which there is at least one. Experiments that are not among the offers are expected to take what the pace says, elapsed is as in
-// Offers. Those with a target are left out unless they are on offer: not every change has one.
+// Best is the experiment that is expected to tell most of the label for its seconds, by the outcome model of a profile and the outlook
+// after the results that there are; nil where none tells anything. now are the probabilities of the labels, at least one. Experiments that
+// are not among the offers are expected to take what the pace says, elapsed is as in Offers. Those with a target are left out unless they
+// are on offer: not every change has one.
 func Best(outlook *odds.Outlook, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) *abi.ExperimentOffer {
 	offers := Offers(elapsed, pace, func(e abi.Experiment) Build {
 		aims := e.Product == abi.Target || e.Product == abi.Merge

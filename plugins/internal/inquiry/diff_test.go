@@ -86,7 +86,7 @@ func TestADiffThatTouchesNothingLeavesTheRestToTheCase(t *testing.T) {
 	}
 }
 
-// facts gives what a source tells of each label, and its items.
+// factsOf gives what a source tells of each label, and its items.
 func factsOf(t *testing.T, log string, source abi.SourceAnswer) (map[string]float64, []abi.Evidence) {
 	t.Helper()
 	r := testkit.LightCase(abi.FamilyInvestigate, log)

@@ -27,7 +27,10 @@ func withoutColors(s string) string {
 	b.WriteString(first)
 	for part := range strings.SplitSeq(rest, "\x1b[") { // parameters, then a letter
 		part = strings.TrimLeft(part, "0123456789:;<=>? !\"#$%&'()*+,-./")
-		b.WriteString(part[min(1, len(part)):])
+		if part != "" && part[0] >= '@' && part[0] < 0x7f { // else it is cut off, and what follows is of the text, such as the end of a line
+			part = part[1:]
+		}
+		b.WriteString(part)
 	}
 	return b.String()
 }

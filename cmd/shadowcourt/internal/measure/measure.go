@@ -33,7 +33,7 @@ type common struct {
 func (o *common) add(cmd *cobra.Command, what string) {
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "table", "format of the "+what+": table or json")
-	f.IntVar(&o.workers, "workers", 0, "cases at once (default: one for each processor); the "+what+" are the same")
+	f.IntVar(&o.workers, "workers", 0, "how many at once (default: one for each processor); the result is the same")
 }
 
 // addCourt adds the flags of the commands that try cases.
@@ -67,8 +67,8 @@ func (o *common) checkOutput(dockets []string) error {
 	return cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{cli.File("--output", o.output)})
 }
 
-// tried has a docket tried and writes what came of it: begin sees the configuration before the court opens, add each trial, and report gives the
-// value and its text when all is done.
+// tried says what is done with the trials of a docket: begin sees the configuration before the court opens, add gets each trial, and report gives
+// the result as a value and as text when all are done.
 type tried struct {
 	from   string
 	begin  func(*host.Config) error

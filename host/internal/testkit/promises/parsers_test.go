@@ -185,7 +185,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"repo/testcode Parse":                    "repo/testcode FuzzParse",
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
-	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"host/moduledir order":                   "host/moduledir FuzzHistory",
 	"internal/run stream":                    "internal/run FuzzInput",
 	"host/trial message":                     "host/trial FuzzMessage",
 	"internal/testcmd take":                  "internal/testcmd FuzzGoText",

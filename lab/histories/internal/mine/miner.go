@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
-// Config says of which repository.
+// Config names the repository.
 type Config struct {
 	// Snapshot is the git directory of the repository, Name its owner/name, and Half what its cases may be used for.
 	Snapshot, Name string
