@@ -200,12 +200,6 @@ func (s *Store) Worker(config *river.Config) (*river.Client[*sql.Tx], error) {
 	return river.NewClient(s.db.driver, config)
 }
 
-// CountVerdicts counts all verdicts.
-func (s *Store) CountVerdicts(ctx context.Context) (n int, err error) {
-	err = one(ctx, s.db, `SELECT count(*) FROM verdicts`, nil, &n)
-	return n, err
-}
-
 // ErrInUse: another process tries the cases of this SQLite file.
 var ErrInUse = errors.New("another process works on this database")
 

@@ -317,8 +317,8 @@ func (s *storm) check(t testing.TB) {
 			}
 		}
 	}
-	if n, err := s.store.CountVerdicts(t.Context()); err != nil || n != s.asked() {
-		t.Errorf("%d verdicts, and %d were asked for: %v", n, s.asked(), err)
+	if len(recorded) != s.asked() {
+		t.Errorf("%d records of %d trials that were asked for", len(recorded), s.asked())
 	}
 	t.Logf("%d records; trials by generation: %v, with a canary: %v", len(recorded), used, canaries)
 	canary := s.generations[len(s.generations)-1]
