@@ -217,7 +217,7 @@ criteria: [{id: x, category: Style, judges: [a]}]
 	}
 }
 
-// Rubrics and pipelines are told apart even where they are faulty.
+// A faulty rubric is still recognized as a rubric, and a faulty pipeline as a pipeline.
 func TestWhatMeansToBeARubric(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

@@ -34,7 +34,7 @@ type Outcome struct {
 	Modules map[string]string
 	// Fuel that all calls used, nil where it is not metered.
 	Fuel *uint64
-	// Cut are the documents of which a part only was looked at.
+	// Cut are the documents that were looked at in part only.
 	Cut []Cut
 	// State after the last merge.
 	State abi.Snapshot

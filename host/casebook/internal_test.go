@@ -87,7 +87,7 @@ func TestAnUnfinishedBookThatIsReadOnly(t *testing.T) {
 	}
 }
 
-// A disk without room is told as the cause, and the book stays as it was.
+// A full disk is named as the cause, and the book stays as it was.
 func TestARunForWhichThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "book.db")

@@ -23,7 +23,7 @@ const (
 	fewWords         = 3
 )
 
-// Case is an earlier case as it is told to others.
+// Case is an earlier case as callers see it.
 type Case struct {
 	ID      string
 	Group   string
@@ -31,7 +31,7 @@ type Case struct {
 	Verdict Verdict
 	// Seen counts the cases that were seen with this fingerprint, each in each run once; LastRun is the latest of them.
 	Seen, LastRun int
-	// Absent counts the later runs of its suite, of which all were without it: 0 where it never went away.
+	// Absent counts the later runs of its suite, all without it: 0 where it never went away.
 	Absent int
 }
 

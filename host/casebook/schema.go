@@ -178,7 +178,7 @@ var (
 	ErrEntry = errors.New("invalid entry")
 )
 
-// explain wraps an error of the database so that its cause can be told with errors.Is.
+// explain wraps an error of the database so that errors.Is finds its cause.
 func explain(op, path string, err error) error {
 	if err == nil {
 		return nil

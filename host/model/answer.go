@@ -21,8 +21,8 @@ const (
 	maxStarts = 64
 )
 
-// parseJSON reads one JSON value, with numbers as they stand. Unlike the standard library it rejects a key that occurs twice, of which
-// two readers may see different values.
+// parseJSON reads one JSON value, with numbers as they stand. Unlike the standard library it rejects a key that occurs twice: two
+// readers may see different values.
 func parseJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -34,7 +34,7 @@ type reply struct {
 	inputTokens, outputTokens int
 }
 
-// uncounted is no answer, of which nobody knows what it took.
+// uncounted is no answer, and nobody knows what it took.
 func uncounted() reply { return reply{inputTokens: -1, outputTokens: -1} }
 
 // failure says why there is no answer. It is an error so that it passes through the HTTP client.
@@ -123,7 +123,7 @@ func digestOf(v any) string {
 // schemaPrompt leads the schema where it stands among the messages.
 const schemaPrompt = "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n"
 
-// withSchema gives messages of which the first, the system's, ends with the schema.
+// withSchema adds the schema to the end of the first message, the system's.
 func withSchema(messages []abi.ChatMessage, s *schema) []abi.ChatMessage {
 	text := schemaPrompt + string(s.raw)
 	if messages[0].Role != abi.ChatSystem {
@@ -190,7 +190,7 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // maxEntryBytes is the most of a line: any character of an answer may be escaped.
 const maxEntryBytes = 6*maxAnswerBytes + 16<<10
 
-// parseEntry reads one line, of which nothing is trusted.
+// parseEntry reads one line, and trusts nothing in it.
 func parseEntry(line []byte) (entry, error) {
 	var e entry
 	if len(line) > maxEntryBytes {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// minKeyBytes is the length from which a key can be told from other text, so that it can be removed from it.
+// minKeyBytes is the shortest key that can be found in other text and removed from it.
 const minKeyBytes = 8
 
 const maxKeyBytes = 4096

@@ -46,7 +46,7 @@ type noFiles struct{}
 
 func (noFiles) Load(string) (any, error) { return nil, errors.New("a schema refers only to itself") }
 
-// compileSchema reads the schema of a module, of which nothing is trusted: it is small, of one dialect, refers only to itself and not in
+// compileSchema reads the schema of a module, and trusts nothing in it: it is small, of one dialect, refers only to itself and not in
 // circles. So a validation ends soon.
 func compileSchema(text string) (s *schema, err error) {
 	defer recovered(&err)

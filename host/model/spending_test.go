@@ -252,7 +252,7 @@ func TestACassettePlaysWhatCouldNotBeAsked(t *testing.T) {
 	}
 }
 
-// A proxy is told of before anything is asked, and by each failure of what went through it.
+// A proxy is reported before anything is asked, and named in each failure of what went through it.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	var through atomic.Int32

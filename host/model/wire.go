@@ -127,7 +127,7 @@ type openAIReply struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// openAIChoice is the first of the choices, of which one was asked for.
+// openAIChoice is the first of the choices; one was asked for.
 type openAIChoice struct {
 	there        bool
 	FinishReason string `json:"finish_reason"`

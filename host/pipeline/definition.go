@@ -122,7 +122,7 @@ type Zone struct {
 	Stickiness int `yaml:"stickiness" write:"always"`
 }
 
-// Label is what people are told of a label (YAML: under `labels`, by its ID).
+// Label is what people read about a label (YAML: under `labels`, by its ID).
 type Label struct {
 	// ID is the label as cases have it.
 	ID string
@@ -132,7 +132,7 @@ type Label struct {
 	Proof Proof `yaml:",inline"`
 }
 
-// Kind is what people are told of the evidence of an element (YAML: under `elements`).
+// Kind is what people read about the evidence of an element (YAML: under `elements`).
 type Kind struct {
 	Element abi.Element
 	Proof   Proof `yaml:",inline"`

@@ -200,7 +200,7 @@ func (v *validator) zones() {
 	}
 }
 
-// words checks what people are told of labels and elements.
+// words checks what people read about labels and elements.
 func (v *validator) words() {
 	seen := make(map[string]bool)
 	for i := range v.def.Labels {
@@ -229,7 +229,7 @@ func (v *validator) words() {
 	}
 }
 
-// proof: what is missing and how to get it are told together.
+// proof: what is missing and how to get it belong together.
 func (v *validator) proof(path string, p Proof) {
 	v.Required(path+".evidence", p.Evidence)
 	v.Required(path+".action", p.Action)

@@ -62,7 +62,7 @@ func (v *validator) edges() {
 		}
 		if n := leaving[e.From] + anywhere; n > MaxEdgesOfNode {
 			v.FailAt(path+".from", CodeTooLarge, "%d edges leave the node %s, those of %s included; at most %d can", n, strictyaml.Clip(e.From), Any, MaxEdgesOfNode)
-			leaving[e.From] = -anywhere // told once
+			leaving[e.From] = -anywhere // reported once
 		}
 		if e.From != Any {
 			v.edgeEnd(path+".from", e.From, "a path can't leave the end %q")

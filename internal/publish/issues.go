@@ -178,8 +178,8 @@ type IssueKeeper struct {
 	Write bool
 }
 
-// Keep does for each finding what is to be done, in order, and goes on behind a failure. Only where it can't be told which issues there are
-// already is there no step. Two runs at the same time may open the same issue twice: trackers don't compare and set.
+// Keep does for each finding what is to be done, in order, and goes on behind a failure. Where the
+// issues that are there can't be listed, there is no step. Two runs at the same time may open the same issue twice: trackers don't compare and set.
 func (k *IssueKeeper) Keep(ctx context.Context, d *answers.Document, found []*Finding) ([]IssueStep, error) {
 	var fingerprints []string
 	for _, f := range found {

@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
-// Form is how a test runner is told which tests to leave out.
+// Form names a way to make a test runner leave tests out.
 type Form struct {
 	Name string
 	// Use is a command line that obeys what is written.
@@ -46,7 +46,7 @@ func Forms() []Form {
 // Written is a quarantine in the form of a runner.
 type Written struct {
 	Text string
-	// Left are tests that the runner can't be told to leave out alone; they are run.
+	// Left are tests that the runner can't leave out without others; they are run.
 	Left  []error
 	Tests int
 	// Packages are the packages, classes or files of all tests of the file, sorted.
@@ -171,7 +171,7 @@ func writeJest(tests []test) (string, []error) {
 	return "^(?!(?:" + strings.Join(list, "|") + ")$)\n", nil
 }
 
-// writeVitest expects the file as the group, and titles with > between them. Whether a title has a > of its own can't be told.
+// writeVitest expects the file as the group, and titles with > between them. Whether a title has a > of its own is not known.
 func writeVitest(tests []test) (string, []error) {
 	var list []string
 	for _, t := range tests {

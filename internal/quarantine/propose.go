@@ -78,7 +78,7 @@ type Change struct {
 	Entry string `json:"entry,omitempty"`
 }
 
-// Propose edits the file by documents, which may be in any order, and says what it changed. Notes say of which failures nothing was proposed, and why.
+// Propose edits the file by documents, which may be in any order, and says what it changed. Notes name the failures without a proposal, and why.
 // Proposing the same documents again changes nothing.
 func Propose(f *File, documents []Document, o Options) (changes []Change, notes []string, err error) {
 	p := &proposal{file: f, o: o, today: DayOf(o.Now), yours: map[string]string{}, found: map[string]*Entry{}, before: map[string]Failures{}}
@@ -258,7 +258,7 @@ func sorted(found map[string]*Entry) (list []*Entry) {
 	return list
 }
 
-// close removes what has expired and what has stopped, and tells of the others what was counted.
+// close removes what has expired and what has stopped, and lists what was counted of the others.
 func (p *proposal) close() error {
 	for _, e := range slices.Clone(p.file.Tests) {
 		why := ""

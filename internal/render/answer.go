@@ -344,7 +344,7 @@ func (l *answerList) tellApart() {
 	}
 }
 
-// sentence is the conclusion of all answers, of which some may be missing.
+// sentence is the conclusion of all answers; some may be missing.
 func (l *answerList) sentence(p *PartialAnswers) string {
 	yours, open, not := l.groups[0].Failures, l.groups[1].Failures, l.groups[2].Failures
 	lead := p.lead()

@@ -22,7 +22,7 @@ type auditTable struct {
 	audits  []*trial.Audit
 }
 
-// Write keeps the audit without the opinion's text, of which a table shows nothing.
+// Write keeps the audit without the opinion's text, which a table does not show.
 func (t *auditTable) Write(a *trial.Audit) error {
 	kept := *a
 	kept.Opinion = ""

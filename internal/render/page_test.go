@@ -234,7 +234,7 @@ func TestReportsTellCasesWithoutATrial(t *testing.T) {
 		bare := sample.Accepted()
 		bare.Case.Light.Reasoning, bare.Case.Evidence = " ", nil
 		if plain := rendered(t, format, bare); strings.Contains(plain, "What Light") || strings.Contains(plain, "No item of evidence") {
-			t.Errorf("%s tells a case of which there is nothing to tell", name)
+			t.Errorf("%s has an article for a case without a story", name)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestReportsSayWhatLightHadToGoBy(t *testing.T) {
 	}
 }
 
-// What Light found after a remand is told after the trial that remanded it.
+// What Light found after a remand follows the trial that remanded it.
 func TestReportsTellTheLightPath(t *testing.T) {
 	t.Parallel()
 	pass := func(text string) trial.LightPass {

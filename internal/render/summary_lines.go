@@ -187,7 +187,7 @@ func (l *legend) add(t *trial.Trial) {
 	}
 }
 
-// maxLegend is how many labels are told of; a project may have two hundred.
+// maxLegend is how many labels are explained; a project may have two hundred.
 const maxLegend = 12
 
 // line is the legend, sanitized; empty where no label has a name.

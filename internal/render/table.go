@@ -121,11 +121,11 @@ func (t *tableWriter) Close() error {
 }
 
 const (
-	// maxConcluded and maxOpen are of how many cases a table tells what experiments found, and why there is no answer. Cases of
-	// which there is the same to say count once.
+	// maxConcluded and maxOpen are for how many cases a table says what experiments found, and why there is no answer. Cases with the
+	// same explanation count once.
 	maxConcluded = 20
 	maxOpen      = 8
-	// maxAlike is how many of those of which there is the same to say are named.
+	// maxAlike is how many cases with the same explanation are named.
 	maxAlike = 4
 	// openColumns is the most of a sentence that a table has room for.
 	openColumns = 300
