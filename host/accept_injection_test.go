@@ -87,9 +87,9 @@ func undecidedCase(id string) abi.Case {
 	return c
 }
 
-// believed is a profile by which the reader's model is a source that is right as often as it says.
-func believed() *abi.Profile {
-	return &abi.Profile{Name: "believed", SignalCap: 1, Sources: []abi.SourceReliability{{Source: "model:reader", Share: 1, Cap: 3, Stated: &abi.LogitMap{Slope: 1}}}}
+// measuredReader is a profile by which the reader's model is a source that is right as often as it says.
+func measuredReader() *abi.Profile {
+	return &abi.Profile{Name: "measured", SignalCap: 1, Sources: []abi.SourceReliability{{Source: "model:reader", Share: 1, Cap: 3, Stated: &abi.LogitMap{Slope: 1}}}}
 }
 
 // attackedCases makes the cases: every style at every place, for two labels.
@@ -229,10 +229,10 @@ func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 		{"reader, everywhere, a close case", pipelines.LLMDiscovery, closeCase, nil, true, 0, 0.5},
 		{"reader, everywhere, a close case with a profile", pipelines.LLMDiscovery, closeCase, goTest, true, 0, 0.5},
 		{"court, everywhere, a close case", pipelines.LLMCourt, closeCase, nil, true, 0, 0.6},
-		// What the defenses do not cover: a case of which the evidence decides nothing, and a model that was measured and is believed.
+		{"reader, everywhere, a close case, measured", pipelines.LLMDiscovery, closeCase, measuredReader(), true, 0, 0.5},
+		// What the defenses do not cover: a case of which the evidence decides nothing.
 		{"reader, everywhere, an open case", pipelines.LLMDiscovery, undecidedCase, nil, true, 0.31, 0.5},
 		{"court, everywhere, an open case", pipelines.LLMCourt, undecidedCase, nil, true, 0.5, 0.6},
-		{"reader, everywhere, a close case, believed", pipelines.LLMDiscovery, closeCase, believed(), true, 0.31, 0.5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
