@@ -74,7 +74,7 @@ func (s *AuditSummary) line() string {
 }
 
 // TruthSummary compares Light and the court over the cases that were tried and whose right classification is known. The
-// metrics that hold up in an argument, with intervals and baselines, are package calibrate's.
+// metrics that hold up in an argument, with intervals and baselines, are package measure's.
 type TruthSummary struct {
 	// Known is how many tried cases have a known classification.
 	Known int `json:"known"`

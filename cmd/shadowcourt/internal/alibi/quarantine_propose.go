@@ -52,7 +52,7 @@ counts once, however often it is given; one that is older than an entry may hold
 	}
 	o.flag(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.write, "write", false, "rewrite the file, without comments of people")
+	f.BoolVar(&o.write, "write", false, "change the file")
 	f.IntVar(&o.days, "days", quarantine.DefaultDays, "how many days a new entry holds")
 	f.Float64Var(&o.confidence, "confidence", quarantine.DefaultConfidence, "how sure it has to be that a test is flaky")
 	f.StringVar(&o.owner, "owner", "", "owner of tests that CODEOWNERS gives none")

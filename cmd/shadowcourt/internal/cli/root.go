@@ -129,12 +129,14 @@ role is a sandboxed WebAssembly module.`,
 	root.Flags().BoolVar(&version, "version", false, "print the version, as the command version does")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-			if _, removed := invalid.GetFlag().Value.(removedFlag); removed {
-				return InputError(fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap()))
+			f, value := invalid.GetFlag(), invalid.GetValue()
+			if _, removed := f.Value.(removedFlag); removed {
+				return InputError(fmt.Errorf("--%s: %w", f.Name, invalid.Unwrap()))
 			}
-			if kind := kindOf(invalid.GetFlag()); kind != "" {
-				return InputError(fmt.Errorf("--%s %q: use %s", invalid.GetFlag().Name, invalid.GetValue(), kind))
+			if kind := kindOf(f); kind != "" {
+				return InputError(fmt.Errorf("--%s %q: use %s", f.Name, value, kind))
 			}
+			return InputError(fmt.Errorf("--%s %q: %w", f.Name, value, invalid.Unwrap()))
 		}
 		hint := "see `" + cmd.CommandPath() + " --help`"
 		if near := nearFlags(cmd, err); len(near) > 0 {
