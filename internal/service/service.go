@@ -129,7 +129,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	return s, nil
 }
 
-// setWebhooks tells the store of the webhooks. One process has a SQLite file: without a list there are none.
+// setWebhooks gives the store the webhooks. One process has a SQLite file: without a list there are none.
 func setWebhooks(ctx context.Context, config *Config) error {
 	if config.Webhooks == nil && config.Store.Database() != "sqlite" {
 		return nil
