@@ -28,8 +28,8 @@ import (
 const (
 	// MaxGenerationBytes bounds a request with modules, in base64.
 	MaxGenerationBytes = 64 << 20
-	// MaxReferences bounds a request with references; their modules together have at most three quarters of MaxGenerationBytes, as uploaded ones do.
-	MaxReferences = 32
+	// maxReferences bounds a request with references; their modules together have at most three quarters of MaxGenerationBytes, as uploaded ones do.
+	maxReferences = 32
 	maxParts      = 256
 	maxNote       = 1000 // characters
 )
@@ -134,8 +134,8 @@ func (o *Operations) planGeneration(ctx context.Context, in *AddGenerationReques
 	switch parts := len(in.Modules) + len(in.Files) + len(in.References) + canary; {
 	case parts == 0:
 		return g, nil, invalid("body", abi.CodeEmpty, "give modules, references, files or a canary")
-	case referenced > MaxReferences:
-		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d references", MaxReferences)
+	case referenced > maxReferences:
+		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d references", maxReferences)
 	case parts > maxParts:
 		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d modules and files", maxParts)
 	case (canary > 0) != (in.Share > 0):
