@@ -113,7 +113,8 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if err := setWebhooks(ctx, &config); err != nil {
 		return nil, err
 	}
-	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
+	m := newMetrics(config.Store, config.Log) //nolint:contextcheck // they are read later, by requests of their own
+	s := &Service{config: config, metrics: m, labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,

@@ -227,23 +227,19 @@ type Hook struct {
 
 // definition is a hook as the file has it.
 type definition struct {
-	Name         string   `yaml:"name"`
-	URL          string   `yaml:"url"`
-	Secret       string   `yaml:"secret"`
-	OldSecret    string   `yaml:"old_secret"`
-	Events       []string `yaml:"events"`
-	Repositories []string `yaml:"repositories"`
-	Format       string   `yaml:"format"`
-	AllowPrivate bool     `yaml:"allow_private"`
+	Name         string                `yaml:"name"`
+	URL          string                `yaml:"url"`
+	Secret       string                `yaml:"secret"`
+	OldSecret    string                `yaml:"old_secret"`
+	Events       []store.HookEventType `yaml:"events"`
+	Repositories []string              `yaml:"repositories"`
+	Format       string                `yaml:"format"`
+	AllowPrivate bool                  `yaml:"allow_private"`
 }
 
 // Subscription is what the store knows of the hook.
 func (h *Hook) Subscription() store.Webhook {
-	w := store.Webhook{Name: h.Name, Repositories: h.Repositories}
-	for _, e := range h.Events {
-		w.Events = append(w.Events, store.HookEventType(e))
-	}
-	return w
+	return store.Webhook{Name: h.Name, Events: h.Events, Repositories: h.Repositories}
 }
 
 // String gives the name, and nothing else.
@@ -312,7 +308,7 @@ func (r *hookReader) read() {
 		r.fail("events", "is empty: use some of %v", known)
 	}
 	for i, e := range h.Events {
-		if !slices.Contains(known, store.HookEventType(e)) {
+		if !slices.Contains(known, e) {
 			r.fail(fmt.Sprintf("events[%d]", i), "is no event: use some of %v", known)
 		}
 	}
