@@ -277,9 +277,8 @@ histories-study: plugins ## judge the saved cases of lab/histories without runni
 	$(call lab,histories) study -cases -page lab/histories/README.md -tables lab/histories/tables
 
 .PHONY: alibi-profile
-alibi-profile: command ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
-	$(call lab,histories) docket -out out/alibi
-	$(BIN) fit out/alibi/learning.jsonl --outcomes out/alibi/results.jsonl --no-text --name alibi --output pipelines/profiles/alibi.yaml
+alibi-profile: ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
+	$(call lab,histories) profile -out pipelines/profiles/alibi.yaml
 
 .PHONY: culprit-study
 culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/tables; needs a minute

@@ -66,7 +66,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
 	{"internal/publish/...", "abi host/alibi host/trial internal/answers internal/httplimit internal/render internal/sanitize"},
 	{"internal/render/...", "abi host/alibi host/trial internal/answers internal/render/... internal/sanitize"},
-	{"internal/measure", "abi abi/codec abi/odds host/docket host/module host/trial internal/render"},
+	{"internal/measure", "abi abi/odds host/docket host/trial internal/render"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/disk internal/run internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},

@@ -251,5 +251,5 @@ func TestFitSaysWhatOutcomesHaveToBe(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"table.txt": "In the band\n"})
 	execute(t, dir, nil, "shadowcourt", "fit", example(t, "demo.jsonl"), "--outcomes", "table.txt", "--output", "p.yaml").wants(t, 2,
-		"--outcomes table.txt: not the JSONL that try --experiments all --format jsonl writes: line 1")
+		"--outcomes table.txt: line 1: not a result, as try --format jsonl writes it")
 }

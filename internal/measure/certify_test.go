@@ -407,8 +407,8 @@ func TestAccept_IG6_CertifiedThresholdsAreRead(t *testing.T) {
 	good := string(reportWithBands(t, 200))
 	for name, tc := range map[string]struct{ report, want string }{
 		"no JSON":            {"<html>", "not a report"},
-		"another format":     {strings.Replace(good, `"format":2`, `"format":1`, 1), "format: 1"},
-		"no bands":           {`{"format":2,"bands":null}`, "calibrate --bands"},
+		"another format":     {strings.Replace(good, `"format":3`, `"format":2`, 1), "format: 2"},
+		"no bands":           {`{"format":3,"bands":null}`, "calibrate --bands"},
 		"an odd threshold":   {strings.Replace(good, `"threshold":0.9`, `"threshold":-1`, 1), "bands.light: threshold"},
 		"a loose bound":      {strings.Replace(good, `"max_error":0.05`, `"max_error":0.001`, 1), "bands.light: error_bound"},
 		"no cases":           {strings.ReplaceAll(good, `"accepted":200`, `"accepted":0`), "don't fit"},

@@ -11,12 +11,6 @@ import (
 // DefaultAlpha is the level of the test.
 const DefaultAlpha = 0.05
 
-// Tests by which P came about.
-const (
-	ExactTest     = "exact"
-	ChiSquareTest = "chi_square"
-)
-
 // Finding says in a word what a comparison shows.
 type Finding string
 
@@ -28,12 +22,9 @@ const (
 	NotWorse Finding = "not_worse"
 )
 
-// Pairs is McNemar's test of whether one of two courts is right more often.
+// Pairs is McNemar's exact test of whether one of two courts is right more often.
 type Pairs struct {
-	// Test is exact or chi_square, with the statistic of the latter (0 for the former); P is two-sided.
-	Test      string  `json:"test"`
-	Statistic float64 `json:"statistic"`
-	P         float64 `json:"p"`
+	P float64 `json:"p"` // two-sided
 	// first and second are the pairs that speak for each: cases that only it has right, a group being one case.
 	first, second int
 }
@@ -53,7 +44,7 @@ func pairsOf(groups []string, gaps []int) Pairs {
 			p.second++
 		}
 	}
-	p.Test, p.Statistic, p.P = mcNemar(p.first, p.second)
+	p.P = signTest(p.first, p.second)
 	return p
 }
 
@@ -121,9 +112,8 @@ type CandidateTruth struct {
 // and, where the truth is known, whether the candidate is worse. It is not safe for concurrent use.
 //
 // A case is right when it ends with its true label; one that is left open is not. The cases that only one of the two has
-// right are discordant, and McNemar's test says whether they fall on one side by more than chance: the exact test under 25
-// discordant pairs, the chi-square with the correction for continuity from there on. Cases of a group belong together and
-// count as one pair, for the court that has more of them right.
+// right are discordant, and McNemar's exact test says whether they fall on one side by more than chance. Cases of a group belong together
+// and count as one pair, for the court that has more of them right.
 type CandidateComparison struct {
 	report CandidateReport
 	groups []string

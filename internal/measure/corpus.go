@@ -2,12 +2,15 @@ package measure
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // lightSource is what Light is called among the sources. An outside source of the same name is another one.
@@ -54,8 +57,6 @@ type corpus struct {
 	grouped bool // cases name their groups
 	// named is how many groups there are where cases name them. All of one group count as one each: nothing else could be left out.
 	named int
-	// repeated is how many cases nearly repeat another one.
-	repeated int
 	// same: all cases have the same set of labels.
 	same bool
 }
@@ -109,7 +110,12 @@ func newCorpus(entries []docket.Entry) *corpus {
 		c.samples = append(c.samples, s)
 	}
 	c.named = len(groups)
-	c.regroup(len(groups))
+	if c.groups = c.named; c.groups == 1 { // split into cases: nothing else could be left out
+		c.groups = len(c.samples)
+		for i := range c.samples {
+			c.samples[i].group = i
+		}
+	}
 	for i := range c.samples {
 		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
 	}
@@ -151,17 +157,6 @@ func (c *corpus) eachStated(f func(u *utterance)) {
 }
 
 func expit(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-// regroup notes how many groups there are. A single one is split into cases: nothing else could be left out.
-func (c *corpus) regroup(groups int) {
-	c.groups = groups
-	if groups == 1 {
-		c.groups = len(c.samples)
-		for i := range c.samples {
-			c.samples[i].group = i
-		}
-	}
-}
 
 // utter keeps each thing that a source says once, with the strongest confidence.
 func (s *sample) utter(u utterance) {
@@ -273,4 +268,27 @@ func (c *corpus) labelOf(says int) string {
 		return ""
 	}
 	return c.labels[says]
+}
+
+// AddStatements gives the entries with what language models stated in results of the same cases among the evidence: a model is a source like
+// any other.
+func AddStatements(entries []docket.Entry, results []trial.Result) ([]docket.Entry, error) {
+	entries, stated := slices.Clone(entries), make(map[string][]abi.Evidence)
+	for i := range results {
+		id := results[i].ID
+		for k, s := range results[i].Statements {
+			if !odds.IsModel(s.Source) || s.Label == "" || !(s.Confidence >= 0 && s.Confidence <= 1) {
+				return nil, fmt.Errorf("case %q: statements[%d]: needs a source %sNAME, a label and a confidence in [0, 1]", id, k, abi.ModelSource)
+			}
+			stated[id] = append(stated[id], abi.Evidence{SourceRef: s.Source, Supports: s.Label, RelevanceConfidence: s.Confidence})
+		}
+	}
+	if len(stated) == 0 {
+		return nil, errors.New("no language model stated anything there; what runs tell is not learned but in the profiles alibi and go-test")
+	}
+	for i := range entries {
+		c := &entries[i].Case
+		c.Evidence = slices.Concat(c.Evidence, stated[c.ID])
+	}
+	return entries, nil
 }

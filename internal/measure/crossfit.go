@@ -270,7 +270,6 @@ type outcome struct {
 	learned bool
 	plan    plan
 	models  []*Model // by part, of the profiles that were written without it
-	rivals  *rivals
 }
 
 // crossfit chooses a plan without each part, writes its profile and sees how that predicts the part.
@@ -289,7 +288,6 @@ func (c *corpus) crossfit(x *crossed, config *FitConfig) *outcome {
 			}
 		}
 	})
-	o.rivals = c.rivals(x, court)
-	o.learned = o.rivals.beaten(c, losses, x.use)
+	o.learned = c.rivals(x, court).beaten(c, losses, x.use)
 	return o
 }

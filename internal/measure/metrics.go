@@ -10,7 +10,7 @@ import (
 )
 
 // ReportFormat is the version of the report's JSON. It changes when a field's meaning does, or a field goes.
-const ReportFormat = 2
+const ReportFormat = 3
 
 // Report is what calibration found. Shares and probabilities are in [0, 1].
 type Report struct {

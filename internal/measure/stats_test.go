@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -58,13 +57,17 @@ func TestUpperBound(t *testing.T) {
 	nearly(t, "none", upperBound(0, 0, 0.95), 1, 0)
 }
 
-func TestSignTest(t *testing.T) {
+// Twice the binomial tail. 121 and 59 pairs are McNemar's own example of 1947 in the form of most textbooks.
+func TestAccept_PL12_McNemarByHand(t *testing.T) {
 	t.Parallel()
 	nearly(t, "no difference", signTest(0, 0), 1, 0)
 	nearly(t, "5 to 0", signTest(5, 0), 2.0/32, 1e-12)
 	nearly(t, "6 to 0", signTest(0, 6), 2.0/64, 1e-12)
 	nearly(t, "8 to 1", signTest(8, 1), 2*(1.0+9)/512, 1e-12)
 	nearly(t, "3 to 3", signTest(3, 3), 1, 1e-9)
+	nearly(t, "6 to 18", signTest(6, 18), 2*(1+24+276+2024+10626+42504+134596.0)/(1<<24), 1e-12)
+	nearly(t, "18 to 7", signTest(18, 7), 0.043285250663757, 1e-12)
+	nearly(t, "121 to 59", signTest(121, 59), 4.434449263755176e-06, 1e-15)
 }
 
 func TestWilson(t *testing.T) {
@@ -108,171 +111,5 @@ func TestClusters(t *testing.T) {
 		if got[i] != want {
 			t.Fatalf("clusters %v", got)
 		}
-	}
-}
-
-func TestQuantile(t *testing.T) {
-	t.Parallel()
-	list := []float64{1, 2, 4, 8}
-	for q, want := range map[float64]float64{0: 1, 0.5: 3, 1: 8, 0.25: 1.75} {
-		nearly(t, "quantile", quantile(list, q), want, 1e-12)
-	}
-}
-
-// Worked by hand: below 25 pairs twice the binomial tail, such as 2(1+6)/2^6 for 1 and 5; from 25 on the chi-square.
-// McNemar's own example of 1947 in the form of most textbooks has 121 and 59 pairs: (62-1)²/180 = 20.67.
-func TestAccept_PL12_McNemarByHand(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		b, c      int
-		exact     bool
-		statistic float64
-		p         float64
-	}{
-		{0, 0, true, 0, 1},
-		{1, 0, true, 0, 1},
-		{5, 0, true, 0, 2.0 / 32},
-		{6, 0, true, 0, 2.0 / 64},
-		{1, 5, true, 0, 14.0 / 64},
-		{5, 1, true, 0, 14.0 / 64},
-		{2, 8, true, 0, 112.0 / 1024},
-		{12, 12, true, 0, 1},
-		{6, 18, true, 0, 2 * (1 + 24 + 276 + 2024 + 10626 + 42504 + 134596.0) / (1 << 24)},
-		{25, 0, false, 24 * 24 / 25.0, 1.6e-6},
-		{13, 12, false, 0, 1},
-		{15, 10, false, 16 / 25.0, 0.4237},
-		{18, 7, false, 4, 0.0455003},
-		{121, 59, false, 61 * 61 / 180.0, 5.45e-6},
-	} {
-		name, statistic, p := mcNemar(test.b, test.c)
-		if (name == ExactTest) != test.exact || math.Abs(statistic-test.statistic) > 1e-9 || math.Abs(p-test.p) > 1e-4*math.Max(test.p, 0.01) && math.Abs(p/test.p-1) > 0.01 {
-			t.Errorf("%d and %d: %s %g, p = %g, want %+v", test.b, test.c, name, statistic, p, test)
-		}
-	}
-}
-
-// Where one test gives way to the other, they say nearly the same.
-func TestMcNemarHasNoJump(t *testing.T) {
-	t.Parallel()
-	for b := range exactBelow + 1 {
-		c := exactBelow - b
-		_, _, approximate := mcNemar(b, c)
-		if exact := signTest(b, c); math.Abs(exact-approximate) > 0.012 {
-			t.Errorf("%d and %d: %g, by the exact test %g", b, c, approximate, exact)
-		}
-	}
-}
-
-// stated are n answers of a confidence, the first right of them right.
-func stated(n, right int, confidence float64) []Stated {
-	list := make([]Stated, n)
-	for i := range list {
-		list[i] = Stated{Confidence: confidence, Right: i < right}
-	}
-	return list
-}
-
-func wantNear(t *testing.T, what string, got *float64, want float64) {
-	t.Helper()
-	if got == nil || math.Abs(*got-want) > 1e-9 {
-		t.Errorf("%s is %v, want %v", what, got, want)
-	}
-}
-
-func TestAccept_ME5_ReliabilityByHand(t *testing.T) {
-	t.Parallel()
-	// 20 at 0.6, 15 right: |15/20 - 0.6| = 0.15; 30 at 0.9, 24 right: |24/30 - 0.9| = 0.1. ECE = 20/50*0.15 + 30/50*0.1 = 0.12. Brier =
-	// (15*0.16 + 5*0.36 + 24*0.01 + 6*0.81)/50 = (2.4+1.8+0.24+4.86)/50 = 0.186; of the rate 39/50: 0.78*0.22.
-	list := slices.Concat(stated(20, 15, .6), stated(30, 24, .9))
-	r := ReliabilityOf(list, 4000, randOf(1, "x"))
-	wantNear(t, "ECE", r.ECE, 0.12)
-	wantNear(t, "Brier", r.Brier, 0.186)
-	wantNear(t, "Brier of the rate", r.BrierOfRate, 0.78*0.22)
-	if len(r.Bins) != 2 || r.Bins[0].Right.Of != 20 || r.Bins[1].Stated < 0.9-1e-9 {
-		t.Errorf("bins %+v", r.Bins)
-	}
-	// A perfectly calibrated one: the mean of |Bin(20, 0.6)/20 - 0.6|*0.4 + |Bin(30, 0.9)/30 - 0.9|*0.6, exactly.
-	want := 0.4*meanGap(20, .6) + 0.6*meanGap(30, .9)
-	if math.Abs(r.Perfect.Mean-want) > 0.002 || r.Perfect.Most <= r.Perfect.Mean {
-		t.Errorf("perfect %+v, want a mean of %v", r.Perfect, want)
-	}
-	slices.Reverse(list)
-	if again := ReliabilityOf(list, 10, randOf(1, "x")); *again.ECE != *r.ECE || *again.Brier != *r.Brier {
-		t.Error("the order of the cases has an influence")
-	}
-}
-
-// meanGap is the mean absolute deviation of a binomial share.
-func meanGap(n int, p float64) float64 {
-	total, probability := 0.0, math.Pow(1-p, float64(n))
-	for k := range n + 1 {
-		total += probability * math.Abs(float64(k)/float64(n)-p)
-		probability *= float64(n-k) / float64(k+1) * p / (1 - p)
-	}
-	return total
-}
-
-func TestBinsAreOfEqualMassAndNotTooSmall(t *testing.T) {
-	t.Parallel()
-	spread := func(n int) []Stated {
-		list := make([]Stated, n)
-		for i := range list {
-			list[i].Confidence = float64(i) / float64(n)
-		}
-		return list
-	}
-	for _, test := range []struct {
-		name string
-		list []Stated
-		want []int
-	}{
-		{"too few", spread(19), nil},
-		{"one bin", spread(39), []int{39}},
-		{"two", spread(40), []int{20, 20}},
-		{"uneven", spread(47), []int{23, 24}},
-		{"no more than fifteen", spread(600), slices.Repeat([]int{40}, 15)},
-		{"ties are not parted", slices.Concat(stated(30, 9, .5), stated(30, 9, .6)), []int{30, 30}},
-		{"all alike", stated(100, 50, .7), []int{100}},
-		{"the last is not too small", slices.Concat(spread(25), stated(30, 9, 1), stated(5, 1, 2)), []int{20, 40}},
-	} {
-		r := ReliabilityOf(test.list, 1, randOf(1, "x"))
-		var got []int
-		for _, b := range r.Bins {
-			got = append(got, b.Right.Of)
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: bins of %v, want %v", test.name, got, test.want)
-		}
-		if (r.ECE == nil) != (test.want == nil) {
-			t.Errorf("%s: ECE %v", test.name, r.ECE)
-		}
-	}
-}
-
-// TestPerfectIsWhatCalibratedOnesShow: of 300 forecasters that are calibrated, about one in twenty shows more than the
-// 95 % point, and their mean is the mean that is stated.
-func TestPerfectIsWhatCalibratedOnesShow(t *testing.T) {
-	t.Parallel()
-	r := randOf(4, "calibrated")
-	above, total, mean := 0, 0.0, 0.0
-	const forecasters = 300
-	for range forecasters {
-		list := make([]Stated, 150)
-		for i := range list {
-			p := 0.5 + 0.5*r.Float64()
-			list[i] = Stated{Confidence: p, Right: r.Float64() < p}
-		}
-		got := ReliabilityOf(list, 200, randOf(1, "x"))
-		if *got.ECE > got.Perfect.Most {
-			above++
-		}
-		total += *got.ECE
-		mean += got.Perfect.Mean
-	}
-	if above < 4 || above > 30 { // 15, with a standard deviation of 3.8
-		t.Errorf("%d of %d calibrated forecasters are above the 95 %% point", above, forecasters)
-	}
-	if math.Abs(total-mean)/forecasters > 0.004 {
-		t.Errorf("they show %.4f, and %.4f is stated", total/forecasters, mean/forecasters)
 	}
 }

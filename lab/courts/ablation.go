@@ -83,21 +83,21 @@ func ablationRow(out io.Writer, name string, list, whole []measure.Observation) 
 			right++
 		}
 	}
-	court := reliability(list)
+	court := certainty(list)
 	n := float64(max(band, 1))
 	fmt.Fprintf(out, "| %s | %.3f | %d | %d | %.2f | %s | %s | %.1f | %.2f M |\n", name, float64(right)/n, gained, lost,
 		float64(named)/n, figure(court.ECE), figure(court.Brier), float64(calls)/n, float64(fuel)/n/1e6)
 }
 
-// reliability is that of the court's confidence where it named a label.
-func reliability(list []measure.Observation) measure.Reliability {
-	var stated []measure.Stated
+// certainty is the reliability of the court's confidence where it named a label.
+func certainty(list []measure.Observation) reliability {
+	var answers []stated
 	for i := range list {
 		if o := &list[i]; o.Activated && o.Truth != "" && o.Final.Classification != "" {
-			stated = append(stated, measure.Stated{Confidence: o.Final.Confidence, Right: o.Final.Classification == o.Truth})
+			answers = append(answers, stated{Confidence: o.Final.Confidence, Right: o.Final.Classification == o.Truth})
 		}
 	}
-	return measure.ReliabilityOf(stated, 0, nil)
+	return reliabilityOf(answers, 0, nil)
 }
 
 func figure(v *float64) string {

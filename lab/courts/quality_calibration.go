@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // Draws of the right answers of a perfectly calibrated model, and the bins of equal width.
@@ -50,12 +48,12 @@ func (s *scored) gap() float64 {
 	return sum/float64(len(s.stated)) - s.accuracy()
 }
 
-func (s *scored) reliability(simulations int) measure.Reliability {
-	var list []measure.Stated
+func (s *scored) reliability(simulations int) reliability {
+	var list []stated
 	for i := range s.right {
-		list = append(list, measure.Stated{Confidence: s.stated[i], Right: s.right[i]})
+		list = append(list, stated{Confidence: s.stated[i], Right: s.right[i]})
 	}
-	return measure.ReliabilityOf(list, simulations, rand.New(rand.NewPCG(1, 4))) //nolint:gosec // reproducible draws, no secret
+	return reliabilityOf(list, simulations, rand.New(rand.NewPCG(1, 4))) //nolint:gosec // reproducible draws, no secret
 }
 
 // evenECE is an ECE over bins of equal width, and its distribution under perfect calibration.

@@ -27,7 +27,7 @@ const usage = `histories judges failing tests from the histories of public repos
 
   histories alone -snapshots DIR    time some cases; nothing else may run on the machine
   histories rebuild -snapshots DIR  make the trees of all cases again, and compare their commits
-  histories docket -out DIR         write the learning half for shadowcourt fit
+  histories profile -out FILE       learn the profile of the alibi
   histories study                   judge what is saved; minutes
 
 Each command has -h.
@@ -35,7 +35,7 @@ Each command has -h.
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("name a command: rebuild, docket, study or alone")
+		return errors.New("name a command: rebuild, profile, study or alone")
 	}
 	switch args[0] {
 	case "-h", "--help", "help":
@@ -45,12 +45,12 @@ func run(ctx context.Context, args []string) error {
 		return rebuild(ctx, args[1:], os.Stdout)
 	case "study":
 		return studySaved(ctx, args[1:], os.Stdout)
-	case "docket":
-		return docket(args[1:], os.Stdout)
+	case "profile":
+		return profile(ctx, args[1:])
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("unknown command %q: use rebuild, docket, study or alone", args[0])
+	return fmt.Errorf("unknown command %q: use rebuild, profile, study or alone", args[0])
 }
 
 // each runs a command for each repository, in a process of its own: what a broken environment does to one must not reach another.

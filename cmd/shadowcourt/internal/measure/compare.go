@@ -35,9 +35,8 @@ func NewCompare(s cli.Streams) *cobra.Command {
 same Light. Verdicts that flip are listed, and where the truth is known, which flips are
 right: a case is right when it ends with its true label, and one left open is not.
 
-McNemar's test says whether the candidate is right less often, over the cases that only
-one of the two has right: the exact test under 25 of them, from there on the chi-square
-with the correction for continuity. Cases of a group count as one.
+McNemar's exact test says whether the candidate is right less often, over the cases that
+only one of the two has right. Cases of a group count as one.
 
 The gate: the candidate is worse if it is right less often at the level --alpha (two-sided),
 or if it has more mistrials than the court in force.
@@ -132,14 +131,11 @@ func compareText(r *measure.CandidateReport, terminal render.TerminalOptions) st
 	if t := r.Truth; t != nil {
 		line("Right", "%d of %d; candidate %d", t.CourtRight, t.Cases, t.CandidateRight)
 		line("Only one", "%s the court alone has right, %d the candidate alone", cli.Count(t.CourtOnly, "case", "cases"), t.CandidateOnly)
-		test, pair := "exact test", ""
-		if t.Test == measure.ChiSquareTest {
-			test = fmt.Sprintf("chi-square %.2f", t.Statistic)
-		}
+		pair := ""
 		if t.CourtPairs+t.CandidatePairs != t.CourtOnly+t.CandidateOnly {
 			pair = " (a pair is a group of cases, for the court that has more of them right)"
 		}
-		line("McNemar", "%s of %d against %d pairs%s: p = %.3g", test, t.CourtPairs, t.CandidatePairs, pair, t.P)
+		line("McNemar", "exact test of %d against %d pairs%s: p = %.3g", t.CourtPairs, t.CandidatePairs, pair, t.P)
 	}
 	line("Finding", "%s at a level of %g: %s", findingText(r.Finding), r.Alpha, strings.Join(r.Why, "; "))
 	return text

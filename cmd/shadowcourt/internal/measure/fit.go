@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -32,7 +33,6 @@ type fitOptions struct {
 	noText    bool
 	trustText bool
 	outcomes  string
-	bands     bandFlags
 }
 
 // NewFit is the command `fit`.
@@ -52,19 +52,15 @@ a profile with calibrate on other cases than those that it was fitted on.
 Where nothing predicts better than the court without a profile, nothing is learned: the figures
 say so, and the profile changes nothing.
 
-With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
-from which on the share of wrong ones is bounded.
-
 With --light rca the Light path gathers evidence on every case. It goes by the profile, so its
 answer counts nothing beside that evidence.
 
-With --outcomes it also learns what runs of the failing tests tell of each label, from what try
-wrote of the same cases, if the labels are those of the alibi or the four of the profile go-test. What language
-models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
+With --outcomes, what language models stated in results of the same cases counts as a source, "model:NAME": its
+reliability is measured like any other's.
 
 Phrases in documents tell something, and whoever writes documents can write them. So all phrases of a case
-together count no more than turns 5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
-then a warning says how many. With --trust-text they count as much as helps, with --no-text nothing.
+together count no more than turns 5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases; the figures
+say how many. With --trust-text they count as much as helps, with --no-text nothing.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (where lines of a docket are wrong, the others were still fitted on).`,
@@ -80,10 +76,10 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.StringVar(&o.name, "name", "", "name of the profile (default: the name of the file)")
 	o.add(cmd, "figures")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
-	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what runs tell")
+	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --format jsonl: learn how reliable language models are")
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
 	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
-	o.bands.add(f)
+	cli.RemovedFlags(f, "use `shadowcourt calibrate --bands` on cases that the profile was not fitted on", "bands", "max-error", "confidence")
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
 	open.CacheFlag(f, &o.Cache, "with --light "+open.LightRCA+": folder for compiled modules, or none")
@@ -167,13 +163,13 @@ func (o *fitOptions) check(dockets []string) error {
 	if o.output == stdStream {
 		output.Path = ""
 	}
-	return o.common.check("fit", dockets, append(faults, o.bands.check(),
+	return o.common.check("fit", dockets, append(faults,
 		cli.CheckOverwrites(append(o.InputFiles(dockets), cli.File("--outcomes", o.outcomes)), []cli.NamedFile{output}))...)
 }
 
 // fit fits on the entries, with the Light that is to answer for them.
 func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*measure.Fitted, error) {
-	config := measure.FitConfig{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Bands: o.bands.options(), Progress: light.Progress.Say}
+	config := measure.FitConfig{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
 	}
@@ -183,14 +179,11 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	if config.Workers == 0 {
 		config.Workers = runtime.GOMAXPROCS(0)
 	}
-	if err := o.readOutcomes(&config); err != nil {
+	entries, err := o.addStatements(entries)
+	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	if config.Results != nil {
-		entries = config.Results.AddTo(entries)
-	}
 	if open.HasLight(light.Config) {
-		var err error
 		if entries, err = light.Run(ctx, nil, entries); err != nil {
 			return nil, err
 		}
@@ -204,20 +197,24 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	return result, err
 }
 
-// readOutcomes reads what experiments showed, and what language models stated.
-func (o *fitOptions) readOutcomes(config *measure.FitConfig) error {
+// addStatements adds what language models stated to the evidence.
+func (o *fitOptions) addStatements(entries []docket.Entry) ([]docket.Entry, error) {
 	if o.outcomes == "" {
-		return nil
+		return entries, nil
 	}
 	file, err := os.Open(o.outcomes)
 	if err != nil {
-		return fmt.Errorf("--outcomes: %w", err)
+		return nil, fmt.Errorf("--outcomes: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	if config.Results, err = measure.ReadResults(file); err != nil {
-		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
+	results, err := publish.ReadResults(file)
+	if err == nil {
+		entries, err = measure.AddStatements(entries, results)
 	}
-	return nil
+	if err != nil {
+		return nil, fmt.Errorf("--outcomes %s: %w", o.outcomes, err)
+	}
+	return entries, nil
 }
 
 // stdStream is the name of the standard output, where a file is asked for.
@@ -229,10 +226,7 @@ func fitText(output string, r *measure.FitReport, terminal render.TerminalOption
 		output = "standard output"
 	}
 	what := "learned from %s"
-	switch {
-	case r.Outcomes > 0 && !r.Learned:
-		what = "learned what runs tell, from " + cli.Count(r.Outcomes, "case", "cases") + "; of sources and texts nothing, from %s"
-	case !r.Learned:
+	if !r.Learned {
 		what = "nothing learned, %s; the profile changes nothing but how much unknown sources count"
 	}
 	var b strings.Builder
@@ -242,18 +236,9 @@ func fitText(output string, r *measure.FitReport, terminal render.TerminalOption
 		say("; %s without a truth left out", cli.Count(r.WithoutTruth, "case", "cases"))
 	}
 	say("\nmodel: %s\n", r.Model)
-	if r.Repeated > 0 {
-		say("warning: near duplicates of other cases: %d; each is in one group with those\n", r.Repeated)
-	}
-	for _, warning := range r.Warnings {
-		say("warning: %s\n", sanitize.Line(warning))
-	}
 	say("\n%s", figuresTable(r).Text(terminal))
 	if t := r.TextTurns; t != nil && r.Signals > 0 {
 		say("\na made-up text could turn about %.1f of 100 answers from right to wrong; with --no-text none\n", 100**t)
-	}
-	if r.Bands != nil {
-		say("\naccept the court's answer %s\n", r.Bands)
 	}
 	return b.String()
 }

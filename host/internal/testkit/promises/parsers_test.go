@@ -44,8 +44,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/gotest parseEvent":                       "host/docket/gotest FuzzRead",
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
-	"internal/measure ReadResults":                        "internal/measure FuzzReadResults",
-	"internal/measure read":                               "internal/measure FuzzReadResults",
 	"host/execlight decode":                               "host/execlight FuzzDecode",
 	"host/internal/court/registry LoadOne":                "host/internal/sandbox FuzzLoad",
 	"host/internal/court/registry loadFaults":             "no: takes the name of a module, for its faults",
