@@ -75,34 +75,13 @@ func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Pauses between attempts to reach an issuer that does not answer.
-const (
-	issuerPause   = 5 * time.Second
-	longestPause  = 5 * time.Minute
-	issuerTimeout = 20 * time.Second
-)
-
-// awaitIssuer asks the OIDC issuer until it answers: a wrong address shows at the start, and one that is down for a minute stops nothing.
-func (s *Service) awaitIssuer(ctx context.Context) {
-	for pause := issuerPause; ; pause = min(2*pause, longestPause) {
-		asking, cancel := context.WithTimeout(ctx, issuerTimeout)
-		err := s.auth.CheckIssuer(asking)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil && pause > issuerPause:
-			s.config.Log.WarnContext(ctx, "the OIDC issuer answers now")
-			return
-		case err == nil:
-			return
-		}
-		s.config.Log.WarnContext(ctx, "nobody can sign in by OpenID Connect: the issuer does not answer as it should; is --oidc-issuer right?", "error", err, "again", pause.String())
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
+// checkIssuer asks the OIDC issuer at the start, so that a wrong address shows; one that is down for a minute stops nothing.
+func (s *Service) checkIssuer(ctx context.Context) {
+	const most = 20 * time.Second
+	asking, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if err := s.auth.CheckIssuer(asking); err != nil && ctx.Err() == nil {
+		s.config.Log.WarnContext(ctx, "nobody can sign in by OpenID Connect: the issuer does not answer as it should; is --oidc-issuer right?", "error", err)
 	}
 }
 

@@ -180,7 +180,7 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 		})
 	}
 	if s.config.Role != RoleWorker {
-		all.Go(func() { s.awaitIssuer(ctx) })
+		all.Go(func() { s.checkIssuer(ctx) })
 		all.Go(func() {
 			s.every(ctx, reviewTick, s.decideAgain, "the trust policy could not decide about the modules in force")
 		})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -176,7 +177,7 @@ func refer(path string, from map[string]string, uploaded map[string][]byte, to *
 	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		switch {
-		case !isPartName(name):
+		case !partName.MatchString(name):
 			return invalidName(path, name)
 		case uploaded[name] != nil:
 			return invalid("body."+path+"."+name, abi.CodeInvalidValue, "is uploaded, too")
@@ -195,7 +196,7 @@ func place(path string, from map[string][]byte, to *map[string]string, blobs map
 		*to = map[string]string{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		if !isPartName(name) {
+		if !partName.MatchString(name) {
 			return invalidName(path, name)
 		}
 		if len(from[name]) == 0 {
@@ -208,15 +209,8 @@ func place(path string, from map[string][]byte, to *map[string]string, blobs map
 	return nil
 }
 
-// isPartName says whether a name can be that of a module or file: no path.
-func isPartName(name string) bool {
-	const more = "-_.:"
-	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, ".")
-	for _, c := range []byte(name) {
-		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(more, c) >= 0)
-	}
-	return ok
-}
+// partName is what the name of a module or file can be: no path.
+var partName = regexp.MustCompile(`^[a-zA-Z0-9_:-][a-zA-Z0-9_:.-]{0,63}$`)
 
 // Activate puts a generation in force.
 func (o *Operations) Activate(ctx context.Context, generation int64) (g store.Generation, err error) {

@@ -29,7 +29,11 @@ func functions() template.FuncMap {
 				Known   bool
 			}{entries, known}
 		},
-		"scopeMeaning": scopeMeaning,
+		"scopeMeaning": func(scope auth.Scope) string {
+			return map[auth.Scope]string{
+				auth.Submit: "submit dockets, follow and cancel them", auth.Review: "correct verdicts", auth.Operate: "swap modules, make tokens, and everything else",
+			}[scope]
+		},
 	}
 }
 
@@ -87,18 +91,6 @@ func byteSize(n int) string {
 func shortDigest(s string) string {
 	s = strings.TrimPrefix(s, "sha256:")
 	return sanitize.Line(s[:min(len(s), 12)])
-}
-
-func scopeMeaning(scope auth.Scope) string {
-	switch scope {
-	case auth.Submit:
-		return "submit dockets, follow and cancel them"
-	case auth.Review:
-		return "correct verdicts"
-	case auth.Operate, auth.Everywhere:
-		return "swap modules, make tokens, and everything else"
-	}
-	return ""
 }
 
 // moment is a time as a page shows it.

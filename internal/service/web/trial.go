@@ -269,10 +269,7 @@ func proofOf(c *caseView) (*proofView, error) {
 	return v, nil
 }
 
-func shortCommit(id string) string {
-	const digits = 12
-	return id[:min(len(id), digits)]
-}
+func shortCommit(id string) string { return id[:min(len(id), 12)] }
 
 // decided counts the answers of the alibi.
 type decided struct {

@@ -92,7 +92,7 @@ func (s *site) routes() []route {
 	}
 }
 
-// How often a page that follows is told of changes at most, and how often a silent connection is kept awake.
+// How often a page that follows hears of changes at most, and how often a silent connection is kept awake.
 const (
 	quiet     = 300 * time.Millisecond
 	keepAlive = 20 * time.Second
@@ -121,7 +121,7 @@ func staleBy(e store.Event) (out stale) {
 	return out
 }
 
-// changes tells a page that what it shows is stale, by server-sent events. The page then fetches itself again.
+// changes says to a page that what it shows is stale, by server-sent events. The page then fetches itself again.
 func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	docket := int64(atoi(r.URL.Query().Get("docket")))
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -129,54 +129,37 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusOK)
 	out := httplimit.Writing(w)
 	events := s.Store.Subscribe(r.Context())
-	awake := time.NewTicker(keepAlive)
+	soon, awake := time.NewTicker(quiet), time.NewTicker(keepAlive)
+	defer soon.Stop()
 	defer awake.Stop()
-	// Not before calm a change is sent; those that come meanwhile wait together.
-	var calm, later <-chan time.Time
-	var pending stale
-	send := func() bool {
-		calm, later = time.After(quiet), nil
-		data, err := json.Marshal(pending)
-		if err == nil {
-			_, err = fmt.Fprintf(out, "event: change\ndata: %s\n\n", data)
-		}
-		pending = stale{}
-		return err == nil
-	}
-	if !send() {
-		return nil
-	}
+	pending, changed := stale{}, true // the page may have been rendered before it followed
 	for {
+		text := ": awake\n\n"
 		select {
 		case e, ok := <-events:
 			if !ok {
 				return nil
 			}
-			c := staleBy(e)
-			if docket > 0 && c.Docket != 0 && c.Docket != docket {
-				continue
+			if c := staleBy(e); docket == 0 || c.Docket == 0 || c.Docket == docket {
+				pending, changed = stale{c.Docket, pending.Modules || c.Modules, pending.Corrections || c.Corrections}, true
 			}
-			pending = stale{c.Docket, pending.Modules || c.Modules, pending.Corrections || c.Corrections}
-			switch {
-			case calm != nil:
-				later, calm = calm, nil
-			case later == nil:
-				if !send() {
-					return nil
-				}
-			}
+			continue
 		case <-s.Stop:
 			return nil
-		case <-calm:
-			calm = nil
-		case <-later:
-			if !send() {
-				return nil
+		case <-soon.C:
+			if !changed {
+				continue
 			}
+			data, err := json.Marshal(pending)
+			if err != nil {
+				return err
+			}
+			text = fmt.Sprintf("event: change\ndata: %s\n\n", data)
+			pending, changed = stale{}, false
 		case <-awake.C:
-			if _, err := io.WriteString(out, ": awake\n\n"); err != nil {
-				return nil
-			}
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return nil // the page is gone
 		}
 	}
 }

@@ -411,6 +411,9 @@ func (r *hookReader) read() {
 		r.fail("name", "use 1 to 40 small letters, digits and -")
 	}
 	r.address()
+	if h.Secret == "" {
+		r.fail("secret", "is missing: name a variable (env:NAME) or a file (file:PATH) with it")
+	}
 	r.secret("secret", h.Secret)
 	r.secret("old_secret", h.OldSecret)
 	known := store.HookEventTypes()
@@ -429,9 +432,6 @@ func (r *hookReader) read() {
 	}
 	if h.Format != "" && h.Format != "json" {
 		r.fail("format", "was removed: messages are JSON; have your CI, or a receiver of yours, post to Slack or Teams")
-	}
-	if h.Secret == "" {
-		r.fail("secret", "is missing: name a variable (env:NAME) or a file (file:PATH) with it")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"runtime"
 	"sync"
 	"time"
@@ -109,22 +110,13 @@ func New(config Config) *Worker {
 		}
 	}
 	return &Worker{
-		config: config, id: clean(cmp.Or(config.Machine, "worker")) + "-" + rand.Text()[:12], fleet: newFleet(&config), books: newBooks(config.Store),
+		config: config, id: fmt.Sprintf("%.64s-%s", unclean.ReplaceAllString(cmp.Or(config.Machine, "worker"), ""), rand.Text()[:12]), fleet: newFleet(&config), books: newBooks(config.Store),
 		slots: make(chan struct{}, config.Workers),
 	}
 }
 
-// clean leaves of the name of a machine what the queue takes in an ID.
-func clean(name string) string {
-	var b []byte
-	for i := 0; i < len(name) && len(b) < 64; i++ {
-		c := name[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {
-			b = append(b, c)
-		}
-	}
-	return string(b)
-}
+// unclean is what the queue does not take in an ID.
+var unclean = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
 
 // ID names the worker, for good.
 func (w *Worker) ID() string { return w.id }
