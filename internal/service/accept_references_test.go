@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -217,44 +215,13 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	if status != http.StatusCreated || next.References["specter"].Manifest != a.Digest || len(registry.Requests()) != 0 {
 		t.Errorf("%d %s", status, text)
 	}
-	if at := p.propose(t, map[string]string{"references": "specter=" + reference + "\r\n", "note": "by form"}); !strings.HasPrefix(at, "/modules/4?") {
-		t.Errorf("the form leads to %s", at)
-	}
-	if _, text := p.ask(t, "GET", "/api/v1/generations/4", ""); !strings.Contains(text, a.Digest) {
-		t.Errorf("the form makes %s", text)
-	}
-	if at := p.propose(t, map[string]string{"references": "specter=" + reference, "candidate": "1", "share": "50"}); !strings.HasPrefix(at, "/modules/5?") {
-		t.Errorf("the form leads to %s", at)
-	}
-	if _, text := p.ask(t, "GET", "/api/v1/generations/5", ""); !strings.Contains(text, `"canary_references":{"specter":{`) || !strings.Contains(text, `"share":0.5`) {
-		t.Errorf("the form makes %s", text)
+	status, text, next = p.add(t, map[string]any{"canary_references": map[string]string{"specter": reference}, "share": 0.5})
+	if status != http.StatusCreated || next.CanaryReferences["specter"].Manifest != a.Digest || next.Share != 0.5 {
+		t.Errorf("%d %s", status, text)
 	}
 	if status, text, next = p.add(t, map[string]any{"modules": map[string][]byte{"specter": wasm}}); status != http.StatusCreated || len(next.References) != 0 {
 		t.Errorf("%d %s", status, text)
 	}
-}
-
-// propose sends the form of the page of modules, and gives where it leads.
-func (p *process) propose(t *testing.T, fields map[string]string) string {
-	t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	for name, value := range fields {
-		must.Do(t, form.WriteField(name, value))
-	}
-	must.Do(t, form.Close())
-	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/modules", &body))(t)
-	r.Header.Set("Content-Type", form.FormDataContentType())
-	r.Header.Set("Authorization", "Bearer "+p.token)
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(r)
-	must.Do(t, err)
-	defer func() { _ = response.Body.Close() }()
-	text := must.Get(io.ReadAll(response.Body))(t)
-	if response.StatusCode != http.StatusSeeOther {
-		t.Errorf("%s: %s", response.Status, text)
-	}
-	return response.Header.Get("Location")
 }
 
 // signersOf are the signer and the policy of modules in the records of a docket.

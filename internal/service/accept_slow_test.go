@@ -61,7 +61,7 @@ func TestAccept_FZ7_HalfRequestsEnd(t *testing.T) {
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), short)
 	address := strings.TrimPrefix(p.url, "http://")
 	paths := []string{
-		"POST /api/v1/dockets", "POST /api/v1/tokens", "POST /api/v1/generations", "POST /api/v1/nowhere", "POST /login", "POST /logout", "POST /dockets", "POST /modules",
+		"POST /api/v1/dockets", "POST /api/v1/tokens", "POST /api/v1/generations", "POST /api/v1/nowhere", "POST /login", "POST /logout", "POST /dockets",
 		"POST /corrections", "POST /healthz", "POST /readyz", "POST /metrics", "DELETE /api/v1/tokens/1", "GET /api/v1/me", "GET /api/v1/dockets/1/results", "GET /changes", "PUT /", "OPTIONS *",
 	}
 	bodies := map[string]string{

@@ -10,8 +10,13 @@ import (
 // labels are the names for people that the courts of generations have for labels. Safe for concurrent use.
 type labels struct {
 	store *store.Store
-	kept  sync.Map // maps by the digest of the pipeline, which never changes; that of this program under ""
+
+	mu   sync.Mutex
+	kept map[string]map[string]string // by the digest of the pipeline, which never changes; that of this program under ""
 }
+
+// mostLabels is of how many pipelines names are kept.
+const mostLabels = 64
 
 // of gives the names of a generation, by label.
 func (l *labels) of(ctx context.Context, generation int64) (map[string]string, error) {
@@ -20,8 +25,11 @@ func (l *labels) of(ctx context.Context, generation int64) (map[string]string, e
 		return nil, err
 	}
 	digest := row.Files[PipelineFile]
-	if names, ok := l.kept.Load(digest); ok {
-		return names.(map[string]string), nil //nolint:forcetypeassert // nothing else is kept
+	l.mu.Lock()
+	names, ok := l.kept[digest]
+	l.mu.Unlock()
+	if ok {
+		return names, nil
 	}
 	files := map[string][]byte{}
 	if digest != "" {
@@ -33,10 +41,15 @@ func (l *labels) of(ctx context.Context, generation int64) (map[string]string, e
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]string{}
+	names = map[string]string{}
 	for _, label := range def.Labels {
 		names[label.ID] = label.Name
 	}
-	l.kept.Store(digest, names)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil || len(l.kept) >= mostLabels {
+		l.kept = map[string]map[string]string{}
+	}
+	l.kept[digest] = names
 	return names, nil
 }

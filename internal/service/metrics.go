@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -72,7 +73,8 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		requests:    prometheus.NewHistogramVec(times("request_seconds", "How long requests take.", 0.001), []string{"method", "area", "status"}),
 	}
 	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.cases, m.webhooks, m.fuel, m.callTime, m.trialTime, m.requests,
-		&database{s, log}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		measured(name("queue_cases", "Cases that wait or are tried."), s.Waiting), measured(name("generation", "Generation of modules that is in force."), s.CurrentGeneration),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// What is known beforehand is there from the start, at 0: a rate that begins with the first fault would miss it.
 	for _, status := range trial.Statuses() {
 		m.trials.WithLabelValues(string(status))
@@ -138,54 +140,18 @@ func (m *metrics) request(method, area string, status int, took time.Duration) {
 	m.requests.WithLabelValues(knownMethod(method), area, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// database measures the queue when metrics are read: it is the same for all processes.
-type database struct {
-	store *store.Store
-	log   *slog.Logger
-}
-
-var (
-	queueCases  = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
-	generation  = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
-	tokensValid = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
-)
-
-// Describe names the metrics.
-func (*database) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueCases, generation, tokensValid} {
-		out <- d
-	}
-}
-
-// measureTime bounds the queries of one look.
-const measureTime = 5 * time.Second
-
-// Collect measures. What can't be read now is left out.
-func (d *database) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), measureTime)
-	defer cancel()
-	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
-	}
-	cases, err := d.store.Waiting(ctx)
-	if err != nil {
-		d.log.Warn("the queue can't be measured", "error", err)
-		return
-	}
-	gauge(queueCases, cases)
-	if current, err := d.store.CurrentGeneration(ctx); err == nil {
-		gauge(generation, int(current))
-	}
-	if list, err := d.store.Tokens(ctx); err == nil {
-		revoked := 0
-		for i := range list {
-			if !list[i].Revoked.IsZero() {
-				revoked++
-			}
+// measured is a gauge of the database, the same for all processes. It is read with the metrics; NaN where it can't be.
+func measured(opts prometheus.Opts, read func(context.Context) (int64, error)) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts(opts), func() float64 {
+		const most = 5 * time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), most)
+		defer cancel()
+		n, err := read(ctx)
+		if err != nil {
+			return math.NaN()
 		}
-		gauge(tokensValid, len(list)-revoked, "valid")
-		gauge(tokensValid, revoked, "revoked")
-	}
+		return float64(n)
+	})
 }
 
 type routeKey struct{}

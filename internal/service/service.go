@@ -113,7 +113,8 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if err := setWebhooks(ctx, &config); err != nil {
 		return nil, err
 	}
-	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
+	m := newMetrics(config.Store, config.Log) //nolint:contextcheck // they are read later, by requests of their own
+	s := &Service{config: config, metrics: m, labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
@@ -129,7 +130,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	return s, nil
 }
 
-// setWebhooks tells the store of the webhooks. One process has a SQLite file: without a list there are none.
+// setWebhooks gives the store the webhooks. One process has a SQLite file: without a list there are none.
 func setWebhooks(ctx context.Context, config *Config) error {
 	if config.Webhooks == nil && config.Store.Database() != "sqlite" {
 		return nil

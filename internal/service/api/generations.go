@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,13 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -29,8 +23,8 @@ import (
 const (
 	// MaxGenerationBytes bounds a request with modules, in base64.
 	MaxGenerationBytes = 64 << 20
-	// MaxReferences bounds a request with references; their modules together have at most three quarters of MaxGenerationBytes, as uploaded ones do.
-	MaxReferences = 32
+	// maxReferences bounds a request with references; their modules together have at most three quarters of MaxGenerationBytes, as uploaded ones do.
+	maxReferences = 32
 	maxParts      = 256
 	maxNote       = 1000 // characters
 )
@@ -56,12 +50,6 @@ func (s *server) generations() {
 	register(s, activate, func(ctx context.Context, in *generationPath) (*answer[store.Generation], error) {
 		return reply(s.Activate(ctx, in.ID))
 	})
-	module := operation("get-module", http.MethodGet, "/modules/{digest}", tag, auth.Everywhere, "Read a module, a pipeline or a profile by its digest")
-	module.Metadata[isStream] = true
-	module.Responses = map[string]*huma.Response{
-		"200": {Description: "The bytes of the module or file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}},
-	}
-	register(s, module, s.getModule)
 }
 
 // GenerationsAnswer is a page of generations.
@@ -135,8 +123,8 @@ func (o *Operations) planGeneration(ctx context.Context, in *AddGenerationReques
 	switch parts := len(in.Modules) + len(in.Files) + len(in.References) + canary; {
 	case parts == 0:
 		return g, nil, invalid("body", abi.CodeEmpty, "give modules, references, files or a canary")
-	case referenced > MaxReferences:
-		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d references", MaxReferences)
+	case referenced > maxReferences:
+		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d references", maxReferences)
 	case parts > maxParts:
 		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d modules and files", maxParts)
 	case (canary > 0) != (in.Share > 0):
@@ -256,22 +244,4 @@ func badModule(what string, err error) error {
 		return err
 	}
 	return wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, what+": "+err.Error())
-}
-
-type modulePath struct {
-	Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 in hexadecimal digits"`
-}
-
-func (s *server) getModule(ctx context.Context, in *modulePath) (*huma.StreamResponse, error) {
-	content, err := s.Store.Blob(ctx, in.Digest)
-	if err != nil {
-		return nil, err
-	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		r, w := humago.Unwrap(ctx)
-		w = httplimit.Writing(w)
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", in.Digest))
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	}}, nil
 }

@@ -39,7 +39,7 @@ type Config struct {
 	// Rate is how many requests a second a client may send on average, Burst how many at once. 0: 100 and 400.
 	Rate  float64
 	Burst int
-	// Rejected, if not nil, is told of each rejected request: the code of the problem.
+	// Rejected, if not nil, is called for each rejected request with the code of the problem.
 	Rejected func(code string)
 	Log      *slog.Logger // nil: nothing is logged
 }
@@ -86,7 +86,7 @@ func New(config Config) (*Authenticator, error) {
 	return a, nil
 }
 
-// ShowRejections has people who ask for a page told by one why they are rejected. It is called before the first request.
+// ShowRejections sets how rejections are shown to people who ask for a page. It is called before the first request.
 func (a *Authenticator) ShowRejections(page func(http.ResponseWriter, *http.Request, *wire.Problem)) {
 	a.page = page
 }

@@ -186,7 +186,7 @@ func bearer(header []string) (string, bool) {
 	return token, ok && len(header) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// invalidToken is one answer for all reasons, so that it tells nothing of tokens that exist.
+// invalidToken is one answer for all reasons, so that nobody learns from it which tokens exist.
 const invalidToken = "the token is not valid here: it is unknown or was revoked; make one with `shadowcourt serve token add`"
 
 func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *wire.Problem) {
@@ -208,7 +208,7 @@ func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *w
 }
 
 // validToken is the token with a hash, or nil where there is no valid one. The store looks it up by an index over hashes: how long that
-// takes tells of a hash that the sender could not choose, and nothing of the tokens that exist.
+// takes depends on a hash that the sender could not choose, and not on the tokens that exist.
 func (a *Authenticator) validToken(ctx context.Context, hash string) (*store.Token, error) {
 	t, err := a.config.Store.Token(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) {
@@ -231,7 +231,7 @@ func IsLoopbackHost(hostport string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// clientKey tells clients without an identity apart: by address, and IPv6 by the network of 64 bits that one client may have.
+// clientKey is how clients without an identity are distinguished: by address, IPv6 by the network of 64 bits that one client may have.
 func clientKey(r *http.Request) string {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -182,7 +182,7 @@ type codes struct {
 	list []code // the oldest first
 }
 
-// code is kept by its hash, so that how long a comparison takes tells nothing of the codes that exist.
+// code is kept by its hash, so that how long a comparison takes does not depend on the codes that exist.
 type code struct {
 	hash    string
 	expires time.Time
@@ -216,7 +216,7 @@ func localIdentity() *Identity {
 	return &Identity{Submitter: LocalName, Name: LocalName, Scopes: AllScopes(), Via: ViaLocal}
 }
 
-// isLocal says whether a hash is that of the local token. Hashes are compared, so that the time tells nothing of it.
+// isLocal says whether a hash is that of the local token. Hashes are compared, so that the time does not depend on it.
 func (a *Authenticator) isLocal(hash string) bool {
 	return a.config.Local != "" && hash == HashOf(a.config.Local)
 }

@@ -124,7 +124,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 			return err
 		}
 		t.run(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID)
-		if err := t.tellCorrection(ctx, &c, c.Author, false, s.now()); err != nil {
+		if err := t.postCorrection(ctx, &c, c.Author, false, s.now()); err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventCorrection, c.ID})
@@ -232,7 +232,7 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 		if _, err := t.logCasebook(ctx, casebookRevision{Author: author, Created: at(now), Undoes: c.Revision}); err != nil {
 			return err
 		}
-		if err := t.tellCorrection(ctx, &c, author, true, now); err != nil {
+		if err := t.postCorrection(ctx, &c, author, true, now); err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventCorrection, id})

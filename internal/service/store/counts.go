@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -112,9 +111,6 @@ func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 
 // Tally counts results that are alike.
 type Tally struct {
-	Repository string
-	// Week of the submission; it begins on a Monday at midnight UTC.
-	Week time.Time
 	// Label is the court's answer, Light the one under review, empty for none. Truth is the right one, empty where it is not known;
 	// Corrected says that a person set it.
 	Label, Light, Truth string
@@ -128,7 +124,7 @@ type Tally struct {
 	Took time.Duration
 }
 
-// Tallies counts all results of a repository (empty: of all) from dockets that were submitted since a time (zero: ever), the latest week first.
+// Tallies counts all results of a repository (empty: of all) from dockets that were submitted since a time (zero: ever).
 func (s *Store) Tallies(ctx context.Context, repository string, since time.Time) ([]Tally, error) {
 	var w where
 	w.within(ctx, "d.repository")
@@ -136,25 +132,20 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 	if !since.IsZero() {
 		w.add("d.created >= ?", micros(since))
 	}
-	week := fmt.Sprintf("(d.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
-	return rowsOf(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
-			CASE WHEN d.format = '`+FormatAlibi+`' THEN 1 ELSE 0 END,
+	return rowsOf(ctx, s.db, `SELECT t.label, t.light, t.truth, t.corrected, t.confidence, CASE WHEN d.format = '`+FormatAlibi+`' THEN 1 ELSE 0 END,
 			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT)
-			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
+			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, w.args,
 		func(scan scanner) (t Tally, err error) {
-			var week, confidence, micros int64
+			var confidence, micros int64
 			var stated float64
-			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &t.Corrected, &confidence, &t.Alibi, &t.Results, &stated, &micros)
-			t.Week, t.Took = at(week*weekMicros-sinceMonday), time.Duration(micros)*time.Microsecond
+			err = scan(&t.Label, &t.Light, &t.Truth, &t.Corrected, &confidence, &t.Alibi, &t.Results, &stated, &micros)
+			t.Took = time.Duration(micros) * time.Microsecond
 			if t.Label != "" && t.Truth != "" && t.Results > 0 {
 				t.Stated = min(max(stated/float64(t.Results), 0), 1)
 			}
 			return t, err
 		})
 }
-
-// sinceMonday is from the Monday before 1970 to its first day, a Thursday.
-const sinceMonday = weekMicros / 7 * 3
 
 // LabelsOf gives the labels of a docket with their names, by its first case.
 func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, names map[string]string, err error) {
@@ -163,14 +154,6 @@ func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, na
 		return nil, nil, nil
 	}
 	return labels, names, err
-}
-
-// WithTruth are the latest dockets, at most ten, of which right labels are known, those of the alibi left out.
-func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
-	var w where
-	w.add("truth <> '' AND docket NOT IN (SELECT id FROM dockets WHERE format = '" + FormatAlibi + "')")
-	w.tallies(ctx)
-	return rowsOf(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, value[int64])
 }
 
 // Pages show counts of many results. The table tallies has how many results of a docket are alike, kept by each transaction that changes

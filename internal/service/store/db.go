@@ -164,7 +164,7 @@ func (d *database) write(ctx context.Context, do func(*tx) error) (err error) {
 	for range writeAttempts {
 		own := &tx{db: d}
 		if err = own.begin(ctx, do); err == nil {
-			d.tell(ctx, own.events)
+			d.publish(ctx, own.events)
 			return nil
 		}
 		if !lostRace(err) {
@@ -249,7 +249,7 @@ func (t *tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	return t.handle.query(ctx, query, args...)
 }
 
-// notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits
+// notify sends an event to all subscribers when the transaction is committed. Those of dockets are sent right after it: PostgreSQL commits
 // one transaction at a time that notifies, and every trial has such an event. Whoever misses one looks again some seconds later.
 func (t *tx) notify(ctx context.Context, e Event) error {
 	t.events = append(t.events, e)
@@ -259,8 +259,8 @@ func (t *tx) notify(ctx context.Context, e Event) error {
 	return t.err
 }
 
-// tell tells of what was committed; see tx.notify. On PostgreSQL the subscribers of this process hear of it as others do.
-func (d *database) tell(ctx context.Context, events []Event) {
+// publish sends the events of a transaction that was committed; see tx.notify. On PostgreSQL the subscribers of this process get them as others do.
+func (d *database) publish(ctx context.Context, events []Event) {
 	for _, e := range events {
 		if d.pool == nil {
 			d.send(e)

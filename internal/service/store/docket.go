@@ -139,7 +139,7 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 		if err := t.cancelCases(ctx, &d); err != nil {
 			return err
 		}
-		if err := t.tellDocket(ctx, id, s.now()); err != nil {
+		if err := t.postDocket(ctx, id, s.now()); err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventDocket, id})
@@ -446,7 +446,7 @@ func (u *Upload) queue(ctx context.Context, t *tx, bodyDigest string, suites []s
 		err = t.queueCases(ctx, &d, u.open)
 	}
 	if err == nil && state == Done {
-		err = t.tellDocket(ctx, u.id, finished)
+		err = t.postDocket(ctx, u.id, finished)
 	}
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ type Entry struct {
 	} `json:"-"`
 	// Doubt, in [0, 1], is how much the result needs a person: 1 without a label, and else 1 less the confidence.
 	Doubt float64 `json:"-"`
-	// About is what tells most of the failure, such as the first line of its message; empty until it was tried.
+	// About is what says most about the failure, such as the first line of its message; empty until it was tried.
 	About string `json:"-"`
 	// What the docket says: its name, the right label (empty where it is not known), and names of labels for people.
 	DocketName string            `json:"-"`

@@ -139,7 +139,13 @@ func (s *Store) Activate(ctx context.Context, author string, id int64) (g Genera
 		if g, err = readGeneration(ctx, t, id); err != nil {
 			return err
 		}
-		if err := t.tellGeneration(ctx, &g, text(author, maxName), s.now()); err != nil {
+		hooks, err := t.webhooks(ctx)
+		if err == nil {
+			err = t.post(ctx, hooks, nil, HookEvent{
+				Time: at(s.now()), Generation: &HookGeneration{ID: id, Author: text(author, maxName), Note: text(g.Note, maxName)},
+			}, GenerationActivated)
+		}
+		if err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventGeneration, id})

@@ -24,7 +24,7 @@ type CaseArgs struct {
 	Docket     int64 `json:"docket"`
 	Ordinal    int   `json:"ordinal"`
 	Generation int64 `json:"generation"`
-	// Again tells a job apart from that of a process that was killed.
+	// Again distinguishes a job from that of a process that was killed.
 	Again string `json:"again,omitempty"`
 }
 
@@ -190,7 +190,7 @@ func (s *Store) EndDiscarded(ctx context.Context) error {
 }
 
 // Waiting counts the cases of dockets that have not ended.
-func (s *Store) Waiting(ctx context.Context) (cases int, err error) {
+func (s *Store) Waiting(ctx context.Context) (cases int64, err error) {
 	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(cases - tried - faults), 0) AS BIGINT) FROM dockets WHERE state IN ('queued', 'running')`, nil, &cases)
 	return cases, err
 }

@@ -43,7 +43,7 @@ var migrations = []migration{
 		`CREATE INDEX dockets_state ON dockets (state, touched)`,
 		`CREATE INDEX dockets_finished ON dockets (finished)`,
 		// The cases of dockets in their order, with what is listed and searched of cases and verdicts. known is the label of truth, about what
-		// tells most of the failure, such as the first line of its message; empty until it was tried.
+		// says most about the failure, such as the first line of its message; empty until it was tried.
 		`CREATE TABLE entries (
 			docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, case_digest TEXT NOT NULL, members TEXT NOT NULL,
 			truth TEXT NOT NULL, known TEXT NOT NULL, label_names TEXT NOT NULL, source TEXT NOT NULL, line BIGINT NOT NULL,

@@ -2,8 +2,8 @@
 // modules, tokens and the audit log, in SQLite or in PostgreSQL. All SQL of the service is here, one text for both databases.
 //
 // Cases and their documents are content-addressed: equal ones are kept once. A verdict is one row, unique by the digest of its
-// case, the generation of modules and the digest of the configuration. Every change is one transaction, and tells subscribers
-// in the same transaction.
+// case, the generation of modules and the digest of the configuration. Every change is one transaction, which notifies
+// subscribers.
 package store
 
 import (
@@ -37,7 +37,7 @@ type Store struct {
 	full   atomic.Bool  // whether a change failed with ErrFull, and none was made since fullPause after the last that did
 	begun  time.Time    // for times by the monotonic clock
 	failed atomic.Int64 // when a change last failed with ErrFull, in nanoseconds since begun
-	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile tell nothing of them
+	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile say nothing about them
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -138,7 +138,7 @@ func (s *Store) Writable(ctx context.Context) error {
 // now is the time in microseconds since 1970, as the tables have it.
 func (s *Store) now() int64 { return s.config.Now().UnixMicro() }
 
-// Errors that callers may tell apart.
+// Errors that callers may distinguish.
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = errors.New("not found")

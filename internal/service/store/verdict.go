@@ -250,7 +250,7 @@ func (k *keeping) count(ctx context.Context, t *tx, tried, faults int64) error {
 	}
 	now := k.store.now()
 	t.run(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2`, now, k.docket)
-	if err := t.tellDocket(ctx, k.docket, now); err != nil || remember == 0 {
+	if err := t.postDocket(ctx, k.docket, now); err != nil || remember == 0 {
 		return err
 	}
 	return k.store.rememberDocket(ctx, t, k.docket)

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,7 +40,7 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
-// exportTimeout is for an export with its repetitions.
+// exportTimeout is for an export.
 const exportTimeout = 10 * time.Second
 
 // UploadTraces sends spans. The first failure in a row is logged, and the first success after it.
@@ -50,15 +48,8 @@ func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpan
 	// TracesData is ExportTraceServiceRequest on the wire: the same field with the same number.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, exportTimeout)
-		defer cancel()
 		err = c.send(ctx, body)
 	}
-	c.tell(ctx, err)
-	return nil // the SDK would only print it
-}
-
-func (c *client) tell(ctx context.Context, err error) {
 	c.mu.Lock()
 	was := c.failing
 	c.failing = err != nil
@@ -69,59 +60,31 @@ func (c *client) tell(ctx context.Context, err error) {
 	case err == nil && was:
 		c.log.WarnContext(ctx, "traces can be sent again")
 	}
-}
-
-// The pauses before an export is sent again, without one that the collector asks for.
-const (
-	firstPause = 200 * time.Millisecond
-	mostPause  = 5 * time.Second
-)
-
-// send sends a request until it is answered, while the collector says that it may be sent again.
-func (c *client) send(ctx context.Context, body []byte) error {
-	for attempt := 0; ; attempt++ {
-		again, asked, err := c.once(ctx, body)
-		if err == nil || !again {
-			return err
-		}
-		pause := min(firstPause<<min(attempt, 10), mostPause)
-		pause = max(asked, pause/2+rand.N(pause/2)) //nolint:gosec // apart from other processes, no secret
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
-	}
+	return nil // the SDK would only print it
 }
 
 // maxAnswer is how much of an answer is read, so that its connection can be used again.
 const maxAnswer = 64 << 10
 
-// once sends a request. again says that the specification wants it sent again, after the time that was asked for.
-func (c *client) once(ctx context.Context, body []byte) (again bool, asked time.Duration, err error) {
+func (c *client) send(ctx context.Context, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return false, 0, err
+		return err
 	}
 	r.Header = c.headers.Clone()
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return ctx.Err() == nil, 0, err
+		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer))
-	switch answer.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-		again, asked = true, time.Duration(max(seconds, 0))*time.Second
-	}
 	if answer.StatusCode/100 != 2 {
-		err = fmt.Errorf("the collector answers %s", answer.Status)
+		return fmt.Errorf("the collector answers %s", answer.Status)
 	}
-	return again, asked, err
+	return nil
 }
 
 // FromEnvironment gives the tracing that the variables of OpenTelemetry in an environment ask for: nil where none names an exporter or its

@@ -1,15 +1,11 @@
 package web
 
 import (
-	"errors"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -89,11 +85,9 @@ func (s *site) dockets(w http.ResponseWriter, r *http.Request) error {
 	states := []store.State{store.Queued, store.Running, store.Done, store.Failed, store.Cancelled}
 	v := struct {
 		listing
-		Dockets   []docketView
-		MaxUpload int
+		Dockets []docketView
 	}{
-		listing:   newListing(r, next, repositoryFilter(q, repositories), newFilter(q, "state", "State", "every state", texts(states)...)),
-		MaxUpload: int(s.MaxUpload),
+		listing: newListing(r, next, repositoryFilter(q, repositories), newFilter(q, "state", "State", "every state", texts(states)...)),
 	}
 	for i := range rows {
 		v.Dockets = append(v.Dockets, newDocketView(&rows[i], counts[ids[i]]))
@@ -139,56 +133,6 @@ func (s *site) docket(w http.ResponseWriter, r *http.Request) error {
 		page.Live = id
 	}
 	return s.show(w, r, http.StatusOK, page)
-}
-
-// upload takes a report by a form. Its fields come before the file, so that the file can be read as it arrives.
-func (s *site) upload(w http.ResponseWriter, r *http.Request) error {
-	r.Body = httplimit.Streaming(w, r.Body, s.MaxUpload+httplimit.BodyBytes)
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return invalid("the form must be sent as multipart/form-data")
-	}
-	in := &api.Submission{Format: "auto", Groups: true}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return invalid("no report was chosen")
-		}
-		if err != nil {
-			return errUpload
-		}
-		if part.FormName() != "report" || part.FileName() == "" {
-			if err := field(in, part); err != nil {
-				return err
-			}
-			continue
-		}
-		if in.Name == "" {
-			in.Name = part.FileName()
-		}
-		d, _, err := s.Submit(r.Context(), in, part)
-		if err == nil {
-			http.Redirect(w, r, docketPath(d.ID), http.StatusSeeOther)
-		}
-		return err
-	}
-}
-
-func field(in *api.Submission, part *multipart.Part) error {
-	const most = 1 << 10
-	into := map[string]*string{"name": &in.Name, "repository": &in.Repository, "revision": &in.Revision, "format": &in.Format}[part.FormName()]
-	if into == nil {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(part, most+1))
-	if err != nil {
-		return errUpload
-	}
-	if len(text) > most {
-		return invalid(part.FormName() + " may have at most 1 KiB")
-	}
-	*into = strings.TrimSpace(string(text))
-	return nil
 }
 
 func (s *site) cancel(w http.ResponseWriter, r *http.Request) error {

@@ -2,18 +2,13 @@ package web
 
 import (
 	"context"
-	"errors"
-	"io"
 	"maps"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -232,55 +227,4 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) error {
 
 func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, func(int64) string { return "/modules" })
-}
-
-// propose takes modules by a form. A file's name without .wasm is the module's name.
-func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
-	const most = api.MaxGenerationBytes / 4 * 3 // the API takes them in base64
-	r.Body = httplimit.Streaming(w, r.Body, most)
-	err := r.ParseMultipartForm(most) //nolint:gosec // Streaming bounds it
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return invalid("the modules have more than 48 MiB")
-	}
-	if err != nil {
-		return invalid("the form must be sent as multipart/form-data, and to its end; send it again")
-	}
-	modules := map[string][]byte{}
-	for _, file := range r.MultipartForm.File["module"] {
-		f, err := file.Open()
-		if err != nil {
-			return err
-		}
-		data, err := io.ReadAll(f)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return err
-		}
-		modules[strings.TrimSuffix(path.Base(file.Filename), ".wasm")] = data
-	}
-	references := map[string]string{}
-	for line := range strings.FieldsSeq(r.PostForm.Get("references")) {
-		name, reference, ok := strings.Cut(line, "=")
-		if !ok {
-			return invalid("a reference needs the name of the module that it is in place of: NAME=oci://HOST/REPOSITORY:TAG")
-		}
-		references[name] = reference
-	}
-	if len(modules)+len(references) == 0 {
-		return invalid("no module was chosen: choose one or more .wasm files, or name references")
-	}
-	in := &api.AddGenerationRequest{Modules: modules, References: references, Note: strings.TrimSpace(r.PostForm.Get("note"))}
-	if r.PostForm.Get("candidate") != "" {
-		percent, err := strconv.ParseFloat(r.PostForm.Get("share"), 64)
-		if err != nil || !(percent > 0) || percent > 100 {
-			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
-		}
-		in.Modules, in.Canary, in.Share = nil, modules, percent/100
-		in.References, in.CanaryReferences = nil, references
-	}
-	g, err := s.AddGeneration(r.Context(), in)
-	if err != nil {
-		return err
-	}
-	http.Redirect(w, r, generationPath(g.ID)+"?did=propose", http.StatusSeeOther)
-	return nil
 }

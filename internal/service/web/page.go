@@ -101,8 +101,6 @@ func (v *view) notice(r *http.Request) {
 		v.Undo, _ = strconv.ParseInt(q.Get("undo"), 10, 64) // without a number there is no button
 	case "undo":
 		v.Notice = "Took the correction of " + plural(count("cases"), "case", "cases") + " back."
-	case "propose":
-		v.Notice = "Added the generation. It is not current yet."
 	case "cancel":
 		v.Notice = "Cancelled the docket."
 	case "revoke":
@@ -145,11 +143,7 @@ func invalid(text string) error {
 	return wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, text)
 }
 
-// Errors of forms.
-var (
-	errForm   = invalid("the form can't be read: it must be urlencoded and at most 1 MiB")
-	errUpload = invalid("the upload broke off; send it again")
-)
+var errForm = invalid("the form can't be read: it must be urlencoded and at most 1 MiB")
 
 // number is the ID in the path.
 func number(r *http.Request) (int64, error) {

@@ -19,63 +19,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-func TestUploadByForm(t *testing.T) {
-	t.Parallel()
-	s := newService(t, serviceOptions{})
-	send := func(file string, fields ...[2]string) (int, string) {
-		return s.sendForm("/dockets", fields, "report", map[string]string{"cases.jsonl": file})
-	}
-	line := `{"id":"a","subject":"s","labels":["x","y"],"light":{"classification":"x","confidence":0.6,"reasoning":"r"},"evidence":[],"documents":[]}` + "\n"
-	status, place := send(line, [2]string{"name", "by hand"}, [2]string{"repository", "example.org/app"}, [2]string{"format", "auto"})
-	if status != http.StatusSeeOther || place != "/dockets/1" {
-		t.Fatalf("the upload gives %d %s", status, place)
-	}
-	d, err := s.store.Docket(t.Context(), 1)
-	if err != nil || d.Name != "by hand" || d.Repository != "example.org/app" || d.Cases != 1 || d.Submitter != "local" {
-		t.Errorf("the docket is %+v, %v", d, err)
-	}
-	if status, body := s.sendForm("/dockets", [][2]string{{"name", "x"}}, "report", nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "no report was chosen") {
-		t.Errorf("no file gives %d", status)
-	}
-	if status, _ := send(line, [2]string{"name", strings.Repeat("x", 2000)}); status != http.StatusUnprocessableEntity {
-		t.Errorf("a long name gives %d", status)
-	}
-	if status, _ := send("neither a report nor cases"); status < 400 || status >= 500 {
-		t.Errorf("a file that is no report gives %d", status)
-	}
-}
-
-func TestModulesByForm(t *testing.T) {
-	t.Parallel()
-	s := newService(t, serviceOptions{})
-	send := func(fields [][2]string, files map[string]string) (int, string) {
-		return s.sendForm("/modules", fields, "module", files)
-	}
-	status, place := send([][2]string{{"note", "a bolder judge"}, {"share", "100"}}, map[string]string{"../specter.wasm": "\x00asm1"})
-	if status != http.StatusSeeOther || place != "/modules/2?did=propose" {
-		t.Fatalf("the upload gives %d %s", status, place)
-	}
-	root := parsed(t, place, s.ok(place))
-	if got := text(nodes(root, "main")[0]); !strings.Contains(got, "a bolder judge") || !strings.Contains(got, "specter module") || !strings.Contains(got, "It is not current yet") {
-		t.Errorf("the page says %q", got)
-	}
-	if status, place = send([][2]string{{"candidate", "1"}, {"share", "25"}}, map[string]string{"specter.wasm": "\x00asm2"}); place != "/modules/3?did=propose" {
-		t.Fatalf("a canary gives %d %s", status, place)
-	}
-	g, err := s.store.Generation(t.Context(), 3)
-	if err != nil || g.Share != 0.25 || len(g.Canary) != 1 {
-		t.Errorf("the canary is %+v, %v", g, err)
-	}
-	for name, files := range map[string]map[string]string{"no module": {}, "no WebAssembly": {"specter.wasm": "text"}, "no name": {".wasm": "\x00asm"}} {
-		if status, _ := send([][2]string{{"share", "100"}}, files); status != http.StatusUnprocessableEntity {
-			t.Errorf("%s gives %d", name, status)
-		}
-	}
-	if status, _ := send([][2]string{{"candidate", "1"}, {"share", "0"}}, map[string]string{"specter.wasm": "\x00asm"}); status != http.StatusUnprocessableEntity {
-		t.Errorf("a share of nothing gives %d", status)
-	}
-}
-
 func TestTokensByForm(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{scopes: []auth.Scope{auth.Operate}})

@@ -1,8 +1,6 @@
 package web_test
 
 import (
-	"bytes"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -240,7 +238,7 @@ func TestPagesNeedTheirScope(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/corrections", "/corrections/undo", "/modules", "/modules/1/activate", "/settings/tokens", "/settings/tokens/1/revoke"} {
+	for _, path := range []string{"/corrections", "/corrections/undo", "/modules/1/activate", "/settings/tokens", "/settings/tokens/1/revoke"} {
 		if status, _ := s.post(path, url.Values{"label": {"pb001"}, "entry": {"1-1"}}); status != http.StatusForbidden {
 			t.Errorf("POST %s gives %d", path, status)
 		}
@@ -252,20 +250,4 @@ func TestPagesNeedTheirScope(t *testing.T) {
 	if status, _ := s.get("/static/none.css"); status != http.StatusNotFound {
 		t.Errorf("a file that is not there gives %d", status)
 	}
-}
-
-// sendForm sends a form with fields, and behind them files in another field.
-func (s *service) sendForm(path string, fields [][2]string, fileField string, files map[string]string) (int, string) {
-	s.t.Helper()
-	var b bytes.Buffer
-	form := multipart.NewWriter(&b)
-	for _, f := range fields {
-		must.Do(s.t, form.WriteField(f[0], f[1]))
-	}
-	for name, content := range files {
-		part := must.Get(form.CreateFormFile(fileField, name))(s.t)
-		_, _ = part.Write([]byte(content))
-	}
-	_ = form.Close()
-	return s.send(http.MethodPost, path, &b, "Content-Type", form.FormDataContentType())
 }

@@ -17,7 +17,7 @@ var (
 
 // Signature signs as messages are signed.
 func Signature(secrets []string, id string, at time.Time, body []byte) (string, error) {
-	var keys []secret
+	var keys [][]byte
 	for _, text := range secrets {
 		s, err := parseSecret(text)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,12 +32,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
-// Limits of an attempt to send a message. Receivers are not trusted: an attempt follows no redirects, and keeps a short, sanitized excerpt of the
-// answer. Addresses and secrets are in no error, no log and no database.
+// Limits of an attempt to send a message. Receivers are not trusted: an attempt follows no redirects, and reads no more of the answer than its
+// head. Addresses and secrets are in no error, no log and no database.
 const (
 	defaultHookTime = 10 * time.Second
 	maxHeaderBytes  = 16 << 10
-	maxAnswerBytes  = 4 << 10
 	excerptBytes    = 200
 	// hooksAtOnce is how many messages a process sends to one webhook at a time.
 	hooksAtOnce = 2
@@ -100,30 +98,19 @@ func (m messageWorker) Work(ctx context.Context, job *river.Job[store.MessageArg
 
 // sender sends messages. Safe for concurrent use.
 type sender struct {
-	hooks   []*Hook
-	clients map[bool]*http.Client // by whether private addresses are allowed
-	base    string                // of the addresses of pages; empty for none
-	timeout time.Duration
-	now     func() time.Time
+	hooks    []*Hook
+	resolver *net.Resolver // nil: the system's
+	roots    *tls.Config
+	base     string // of the addresses of pages; empty for none
+	timeout  time.Duration
+	now      func() time.Time
 }
 
 // newSender prepares a sender. The resolver and TLS are for tests; nil: those of the system.
 func newSender(config *Config, resolver *net.Resolver, roots *tls.Config) *sender {
-	s := &sender{hooks: config.Webhooks, clients: map[bool]*http.Client{}, timeout: cmp.Or(config.HookTime, defaultHookTime), now: config.Now}
+	s := &sender{hooks: config.Webhooks, resolver: resolver, roots: roots, timeout: cmp.Or(config.HookTime, defaultHookTime), now: config.Now}
 	if config.PublicURL != nil {
 		s.base = strings.TrimSuffix(config.PublicURL.String(), "/")
-	}
-	for _, private := range []bool{false, true} {
-		control := httplimit.Control(func(a netip.Addr) bool { return httplimit.AllowedAddress(a, private) })
-		s.clients[private] = &http.Client{
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{
-				Proxy:       nil, // a proxy would dial for us, and the address could not be checked
-				DialContext: (&net.Dialer{Timeout: s.timeout, Resolver: resolver, ControlContext: control}).DialContext,
-				// A connection for each attempt: nothing of a receiver stays.
-				DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes, TLSClientConfig: roots.Clone(),
-			},
-		}
 	}
 	return s
 }
@@ -134,26 +121,23 @@ func (s *sender) send(ctx context.Context, m *store.MessageArgs) error {
 	if at < 0 {
 		return fmt.Errorf("there is no such webhook: %w", errLasting)
 	}
-	h := s.hooks[at]
-	e, err := m.What()
-	var body []byte
-	if err == nil {
-		body, err = message(s.base, &e)
-	}
+	body, err := message(s.base, m)
 	if err != nil {
 		return fmt.Errorf("the message can't be made: %w: %w", err, errLasting)
 	}
-	status, err := s.post(ctx, h, m.ID, body)
-	if err == nil {
-		return nil
+	status, err := s.post(ctx, s.hooks[at], m.ID, body)
+	switch {
+	case errors.Is(err, httplimit.ErrBlocked):
+		return fmt.Errorf("%w: %w", err, errLasting)
+	case err != nil || status/100 == 2: // what it says does not matter
+		return err
+	case status >= 300 && status < 500 && !slices.Contains(passing, status):
+		return fmt.Errorf("status %d: %w", status, errLasting)
 	}
-	text := errors.New(h.excerpt(err.Error()))
-	if errors.Is(err, httplimit.ErrBlocked) || status >= 300 && status < 500 && !slices.Contains(passing, status) {
-		return fmt.Errorf("%w: %w", text, errLasting)
-	}
-	return text
+	return fmt.Errorf("status %d", status)
 }
 
+// post gives the status of the answer. The error has no text of the receiver, who may repeat the address.
 func (s *sender) post(ctx context.Context, h *Hook, id string, body []byte) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -167,29 +151,34 @@ func (s *sender) post(ctx context.Context, h *Hook, id string, body []byte) (sta
 	r.Header.Set("webhook-id", id) // these three are of the Standard Webhooks specification
 	r.Header.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
 	r.Header.Set("webhook-signature", signature(h.secrets, id, now, body))
-	response, err := s.clients[h.AllowPrivate].Do(r)
-	if outer, ok := errors.AsType[*url.Error](err); ok { // which has the address
-		if err = outer.Err; outer.Timeout() {
-			err = errors.New("no answer in time")
-		}
+	control := httplimit.Control(func(a netip.Addr) bool { return httplimit.AllowedAddress(a, h.AllowPrivate) })
+	// A connection for each attempt, so that nothing of a receiver stays. A proxy would dial for us, and the address could not be checked.
+	response, err := (&http.Transport{
+		Proxy: nil, DialContext: (&net.Dialer{Timeout: s.timeout, Resolver: s.resolver, ControlContext: control}).DialContext,
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes, TLSClientConfig: s.roots.Clone(),
+	}).RoundTrip(r) // which follows no redirects
+	if err == nil {
+		return response.StatusCode, response.Body.Close()
 	}
-	if err != nil {
+	var dialled *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case ctx.Err() != nil:
+		return 0, errors.New("no answer in time")
+	case errors.As(err, &dialled):
 		return 0, err
+	case errors.As(err, &certificate): // which names others
+		return 0, errors.New(sanitize.Cut(sanitize.Line(err.Error()), excerptBytes))
 	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode/100 == 2 { // what it says does not matter
-		return response.StatusCode, nil
-	}
-	text, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes)) // what there is
-	return response.StatusCode, fmt.Errorf("status %d: %s", response.StatusCode, text)
+	return 0, errors.New("there is no valid answer")
 }
 
 // signature has a signature by each of the secrets, so that a receiver may know either while they are changed. `make webhook-tests` verifies it
 // with the library of the specification's authors.
-func signature(secrets []secret, id string, at time.Time, body []byte) string {
+func signature(secrets [][]byte, id string, at time.Time, body []byte) string {
 	list := make([]string, len(secrets))
 	for i, s := range secrets {
-		mac := hmac.New(sha256.New, s.key)
+		mac := hmac.New(sha256.New, s)
 		mac.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
 		mac.Write(body)
 		list[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -197,112 +186,26 @@ func signature(secrets []secret, id string, at time.Time, body []byte) string {
 	return strings.Join(list, " ")
 }
 
-// excerpt is a short, sanitized text without secrets, and without what the address has beside its host: that is often a secret, and
-// receivers repeat it.
-func (h *Hook) excerpt(text string) string {
-	const shortest = 6
-	hidden := append(strings.Split(h.address.Path, "/"), strings.Split(h.address.EscapedPath(), "/")...)
-	hidden = append(hidden, h.address.RawQuery)
-	for _, values := range h.address.Query() {
-		hidden = append(hidden, values...)
-	}
-	for _, s := range h.secrets {
-		hidden = append(hidden, base64.StdEncoding.EncodeToString(s.key))
-	}
-	// All are looked for in the text as it came: parts may overlap, or be within one another. What hides a part is as long as the part, so
-	// that none that was cut off at the end of what was read moves into the excerpt.
-	shown := []byte(text)
-	for _, part := range hidden {
-		for at, found := 0, 0; len(part) >= shortest && found >= 0; at++ {
-			if found = strings.Index(text[at:], part); found >= 0 {
-				at += found
-				copy(shown[at:], strings.Repeat("*", len(part)))
-			}
-		}
-	}
-	text = string(shown)
-	if len(text) > excerptBytes {
-		text = strings.ToValidUTF8(text[:excerptBytes], "") + "…"
-	}
-	return sanitize.Line(text)
-}
-
 // message is an event in the form that the Standard Webhooks specification recommends. base begins the addresses of pages; empty for none.
-func message(base string, e *store.HookEvent) ([]byte, error) {
-	text, page := about(e)
-	if base == "" {
-		page = ""
+func message(base string, m *store.MessageArgs) ([]byte, error) {
+	var data map[string]any
+	e, err := m.What()
+	if err == nil {
+		err = json.Unmarshal(m.Event, &data)
 	}
-	return json.Marshal(map[string]any{"type": e.Type, "timestamp": e.Time, "data": struct {
-		URL        string                `json:"url,omitempty"`
-		Conclusion string                `json:"conclusion"`
-		Docket     *store.HookDocket     `json:"docket,omitempty"`
-		Correction *store.HookCorrection `json:"correction,omitempty"`
-		Generation *store.HookGeneration `json:"generation,omitempty"`
-	}{base + page, text, e.Docket, e.Correction, e.Generation}})
-}
-
-// about says in a sentence what happened, and gives the path of its page.
-func about(e *store.HookEvent) (text, page string) {
+	if err != nil {
+		return nil, err
+	}
+	delete(data, "type")
+	delete(data, "timestamp")
 	switch {
+	case base == "":
 	case e.Docket != nil:
-		return conclusion(e.Docket), fmt.Sprintf("/dockets/%d", e.Docket.ID)
-	case e.Correction != nil:
-		c, did := e.Correction, "corrected"
-		if c.Undone {
-			did = "undid the correction of"
-		}
-		if len(c.First) > 0 {
-			page = "/trials/" + c.First[0].String()
-		}
-		return fmt.Sprintf("%s %s %s to %s", plain(c.Author), did, plural(c.Trials, "trial"), plain(c.Label)), page
+		data["url"] = fmt.Sprintf("%s/dockets/%d", base, e.Docket.ID)
 	case e.Generation != nil:
-		return fmt.Sprintf("generation %d of the modules is in force", e.Generation.ID), fmt.Sprintf("/modules/%d", e.Generation.ID)
+		data["url"] = fmt.Sprintf("%s/modules/%d", base, e.Generation.ID)
 	}
-	return "", ""
-}
-
-// plain is one line of at most 200 characters.
-func plain(s string) string {
-	const most = 200
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
-	}
-	return sanitize.Line(s)
-}
-
-// conclusion says first what somebody has to do.
-func conclusion(d *store.HookDocket) string {
-	are := func(n int) string {
-		if n == 1 {
-			return "is"
-		}
-		return "are"
-	}
-	var text string
-	switch {
-	case d.Yours > 0 && d.Open > 0:
-		text = fmt.Sprintf("%s %s yours, %d %s open", plural(d.Yours, "failure"), are(d.Yours), d.Open, are(d.Open))
-	case d.Yours > 0:
-		text = fmt.Sprintf("%s %s yours", plural(d.Yours, "failure"), are(d.Yours))
-	case d.Open > 0:
-		text = fmt.Sprintf("%s %s open", plural(d.Open, "failure"), are(d.Open))
-	case d.NotYours > 0:
-		text = fmt.Sprintf("no failure is yours, of %d", d.Cases)
-	default:
-		text = plural(d.Cases, "failure") + " tried, none is open"
-	}
-	if d.State != store.Done {
-		text = "the docket was " + string(d.State) + "; " + text
-	}
-	return text
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
+	return json.Marshal(map[string]any{"type": e.Type, "timestamp": e.Time, "data": data})
 }
 
 // Bounds of the file and of what it names.
@@ -319,37 +222,24 @@ type Hook struct {
 	definition
 
 	address *url.URL
-	secrets []secret
+	secrets [][]byte
 }
-
-// secret is a key that signs messages.
-type secret struct{ key []byte }
-
-// String shows nothing of it.
-func (secret) String() string { return "[secret]" }
-
-// GoString shows nothing of it.
-func (secret) GoString() string { return "[secret]" }
 
 // definition is a hook as the file has it.
 type definition struct {
-	Name         string   `yaml:"name"`
-	URL          string   `yaml:"url"`
-	Secret       string   `yaml:"secret"`
-	OldSecret    string   `yaml:"old_secret"`
-	Events       []string `yaml:"events"`
-	Repositories []string `yaml:"repositories"`
-	Format       string   `yaml:"format"`
-	AllowPrivate bool     `yaml:"allow_private"`
+	Name         string                `yaml:"name"`
+	URL          string                `yaml:"url"`
+	Secret       string                `yaml:"secret"`
+	OldSecret    string                `yaml:"old_secret"`
+	Events       []store.HookEventType `yaml:"events"`
+	Repositories []string              `yaml:"repositories"`
+	Format       string                `yaml:"format"`
+	AllowPrivate bool                  `yaml:"allow_private"`
 }
 
 // Subscription is what the store knows of the hook.
 func (h *Hook) Subscription() store.Webhook {
-	w := store.Webhook{Name: h.Name, Repositories: h.Repositories}
-	for _, e := range h.Events {
-		w.Events = append(w.Events, store.HookEventType(e))
-	}
-	return w
+	return store.Webhook{Name: h.Name, Events: h.Events, Repositories: h.Repositories}
 }
 
 // String gives the name, and nothing else.
@@ -421,7 +311,7 @@ func (r *hookReader) read() {
 		r.fail("events", "is empty: use some of %v", known)
 	}
 	for i, e := range h.Events {
-		if !slices.Contains(known, store.HookEventType(e)) {
+		if !slices.Contains(known, e) {
 			r.fail(fmt.Sprintf("events[%d]", i), "is no event: use some of %v", known)
 		}
 	}
@@ -434,8 +324,6 @@ func (r *hookReader) read() {
 		r.fail("format", "was removed: messages are JSON; have your CI, or a receiver of yours, post to Slack or Teams")
 	}
 }
-
-var errPlace = errors.New("name a variable (env:NAME) or a file (file:PATH) with it: it must not stand in this file")
 
 // value reads what a variable or a file has.
 func (r *hookReader) value(place string) (string, error) {
@@ -459,19 +347,17 @@ func (r *hookReader) value(place string) (string, error) {
 		}
 		return strings.TrimSpace(string(text)), err
 	}
-	return "", errPlace
+	return "", errors.New("name a variable (env:NAME) or a file (file:PATH) with it: it must not stand in this file")
 }
 
-var errSecret = errors.New("is no secret: write whsec_ and the base64 of 24 to 64 random bytes, such as from `echo whsec_$(head -c 32 /dev/urandom | base64)`")
-
 // parseSecret reads a secret in the form of the specification. The error does not quote it.
-func parseSecret(text string) (secret, error) {
+func parseSecret(text string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(text, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < leastSecret || len(key) > mostSecret {
-		return secret{}, errSecret
+		return nil, errors.New("is no secret: write whsec_ and the base64 of 24 to 64 random bytes, such as from `echo whsec_$(head -c 32 /dev/urandom | base64)`")
 	}
-	return secret{key}, nil
+	return key, nil
 }
 
 func (r *hookReader) secret(field, place string) {
@@ -479,15 +365,15 @@ func (r *hookReader) secret(field, place string) {
 		return
 	}
 	text, err := r.value(place)
-	var s secret
+	var key []byte
 	if err == nil {
-		s, err = parseSecret(text)
+		key, err = parseSecret(text)
 	}
 	if err != nil {
 		r.fail(field, "%v", err)
 		return
 	}
-	r.hook.secrets = append(r.hook.secrets, s)
+	r.hook.secrets = append(r.hook.secrets, key)
 }
 
 // address reads the URL, which is often a secret itself and may then be in a variable or a file.

@@ -25,7 +25,7 @@ func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	text := must.Get(work.Message("https://court.example", docketEvent(2, 1)))(t)
+	text := message(t, docketEvent(2, 1))
 	sign := func(at time.Time, secrets ...string) string {
 		return must.Get(work.Signature(secrets, "msg_1", at, text))(t)
 	}

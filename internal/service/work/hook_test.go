@@ -55,6 +55,12 @@ func docketEvent(yours, open int) *store.HookEvent {
 	}}
 }
 
+// message is the body of an event.
+func message(t *testing.T, e *store.HookEvent) []byte {
+	t.Helper()
+	return must.Get(work.Message("https://court.example", &store.MessageArgs{Event: must.Get(json.Marshal(e))(t)}))(t)
+}
+
 // attempt sends an event once, to a webhook with these lines in the file. What is said of it has no secret, and is short.
 func attempt(t *testing.T, lines string, change func(*work.Config), resolver *net.Resolver, roots *tls.Config) error {
 	t.Helper()
@@ -237,16 +243,11 @@ func FuzzParseHooks(f *testing.F) {
 	})
 }
 
-func TestAccept_IG7_MessagesBeginWithTheConclusion(t *testing.T) {
+func TestAccept_IG7_MessagesLinkToPages(t *testing.T) {
 	t.Parallel()
-	for want, e := range map[string]*store.HookEvent{
-		"2 failures are yours, 1 is open": docketEvent(2, 1), "1 failure is yours": docketEvent(1, 0), "3 failures are open": docketEvent(0, 3), "no failure is yours, of 30": docketEvent(0, 0),
-		"ann␊ corrected 3 trials to x":            {Correction: &store.HookCorrection{Label: "x", Author: "ann\n", Trials: 3, First: []store.TrialID{{Docket: 17, Ordinal: 2}}}},
-		"generation 7 of the modules is in force": {Generation: &store.HookGeneration{ID: 7}},
-	} {
-		text := must.Get(work.Message("https://court.example", e))(t)
-		if !strings.Contains(string(text), `"conclusion":"`+want+`"`) || !strings.Contains(string(text), `"url":"https://court.example/`) {
-			t.Errorf("%s lacks %q", text, want)
+	for want, e := range map[string]*store.HookEvent{"/dockets/17": docketEvent(2, 1), "/modules/7": {Generation: &store.HookGeneration{ID: 7}}} {
+		if text := message(t, e); !strings.Contains(string(text), `"url":"https://court.example`+want+`"`) {
+			t.Errorf("%s lacks %s", text, want)
 		}
 	}
 }
@@ -261,20 +262,8 @@ func TestAccept_IG7_WhatIsRetried(t *testing.T) {
 	send := sender(t, at(address), nil, nil, nil)
 	for status = 300; status < 600; status++ {
 		again := status >= 500 || status == 408 || status == 409 || status == 425 || status == 429
-		if err := send(); err == nil || errors.Is(err, work.ErrLasting) == again || !strings.Contains(err.Error(), strconv.Itoa(status)) {
+		if err := send(); err == nil || errors.Is(err, work.ErrLasting) == again || strings.TrimSuffix(err.Error(), ": "+work.ErrLasting.Error()) != "status "+strconv.Itoa(status) {
 			t.Errorf("%d: %v", status, err)
-		}
-	}
-	// Parts of an address may begin with one another, overlap, and be cut off at the end of what is read of an answer.
-	const long = "TOKEN1-RESTFUL-AND-LONG-ENOUGH-TO-FILL-WHAT-IS-READ-OF-AN-ANSWER-"
-	for name, says := range map[string]string{"one begins with another": "TOKEN1-REST", "overlap": "xTOKEN1-RESTFUL", "cut off": strings.Repeat(long, 1000)} {
-		address := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, says)
-		})
-		err := attempt(t, "url: '"+address+"/TOKEN1/TOKEN1-REST/RESTFUL/"+long+"', allow_private: true", nil, nil, nil)
-		if rest := strings.Trim(strings.TrimPrefix(err.Error(), "status 503: "), "x*…"); rest != "" {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -348,6 +337,7 @@ func TestAccept_IG7_HostileReceiversAreHeldWithinLimits(t *testing.T) {
 		"slow drip of head":  {"", "H", drip, 1 << 10},
 		"slow drip of body":  {"HTTP/1.1 503 no\r\nContent-Length: 100000\r\n\r\n", "x", drip, 1 << 10},
 		"closes at once":     {},
+		"another protocol":   {"220 \x1b[2J" + hiddenPart + "\r\n", "", 0, 0},
 		"compressed nothing": {"HTTP/1.1 500 no\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00", "", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -631,8 +621,7 @@ func hookEvents(t *testing.T, s *store.Store) {
 	first := pushed(t, s, store.Submission{Repository: "shop", Key: "once", Name: "build"}, alibi.NotYours, alibi.IsOpen, alibi.IsYours, alibi.IsYours)
 	expect("two are yours", "all failure.yours", "yours failure.yours")
 	d := boxes["yours"].messages()[0].Data.Docket
-	if d.ID != first.ID || d.Yours != 2 || d.Open != 1 || d.NotYours != 1 || d.State != store.Done || d.Cases != 4 || len(d.Failures) != 4 || d.Failures[0].Verdict != "yours" ||
-		d.Failures[0].Case != "Test3" || d.Failures[0].Culprit != "9ab12cd" || d.Failures[2].Verdict != "open" || d.Failures[3].Case != "Test1" {
+	if d.ID != first.ID || d.Yours != 2 || d.Open != 1 || d.NotYours != 1 || d.State != store.Done || d.Cases != 4 {
 		t.Errorf("%+v", d)
 	}
 	pushed(t, s, store.Submission{Repository: "shop", Key: "once", Name: "build"}, alibi.NotYours, alibi.IsOpen, alibi.IsYours, alibi.IsYours)
@@ -644,12 +633,12 @@ func hookEvents(t *testing.T, s *store.Store) {
 	wait(t, s, ended.ID)
 	expect("a docket that was tried", "all failure.open")
 	c := must.Get(s.Correct(t.Context(), "ann", alibi.Preexisting, []store.TrialID{{Docket: first.ID, Ordinal: 3}, {Docket: first.ID, Ordinal: 4}, {Docket: other.ID, Ordinal: 1}}))(t)
-	expect("a correction about two repositories", "all verdict.corrected", "all verdict.corrected", "corrections verdict.corrected")
+	expect("a correction about two repositories", "all verdict.corrected", "corrections verdict.corrected")
 	must.Get(s.Undo(t.Context(), "bob", c.ID))(t)
-	expect("it was undone", "all verdict.corrected", "all verdict.corrected", "corrections verdict.corrected")
+	expect("it was undone", "all verdict.corrected", "corrections verdict.corrected")
 	for i, author := range []string{"ann", "bob"} {
 		told := boxes["corrections"].messages()[i].Data.Correction
-		if told.ID != c.ID || told.Label != alibi.Preexisting || told.Author != author || told.Repository != "shop" || told.Trials != 2 || len(told.First) != 2 || told.Undone != (i == 1) {
+		if told.ID != c.ID || told.Label != alibi.Preexisting || told.Author != author || !slices.Equal(told.Repositories, []string{"other", "shop"}) || told.Trials != 3 || told.Undone != (i == 1) {
 			t.Errorf("%+v", told)
 		}
 	}

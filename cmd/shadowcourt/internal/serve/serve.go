@@ -86,7 +86,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
 	f.StringSliceVar(&o.keep, "keep", nil, "remove old dockets: beyond an age such as 90d, or beyond a size such as 20GB of compressed content, looked at every 10 minutes; dockets of the last day stay for it, records go last and corrected cases stay (default: keep everything)")
-	f.StringVar(&o.webhooks, "webhooks", "", "file (YAML) with the webhooks that are told what happens; give it to all processes")
+	f.StringVar(&o.webhooks, "webhooks", "", "file (YAML) with the webhooks to send events to; give it to all processes")
 	f.StringVar(&o.publicURL, "public-url", "", "how browsers reach the service, such as https://court.example; needed behind a proxy and for OIDC")
 	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
 	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")

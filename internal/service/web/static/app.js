@@ -258,7 +258,7 @@
   }
   let shown = one("#live") && rendered(one("#live"));
   function busy() {
-    if (selected().length > 0 || one("#live details:is(.brief, .drop)[open]") || one(".going") || one("dialog[open]")) return true;
+    if (selected().length > 0 || one("#live details.brief[open]") || one(".going") || one("dialog[open]")) return true;
     const focus = document.activeElement;
     if (focus && focus.matches("#live input:not([type=checkbox]), #live select")) return true;
     if (all("#live input:not([type=checkbox], [type=hidden])").some((i) => i.value !== i.defaultValue)) return true;
