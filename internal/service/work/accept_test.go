@@ -2,6 +2,7 @@ package work_test
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -174,6 +175,27 @@ func TestOneProcessWorksOnAFile(t *testing.T) {
 	if !errors.Is(err, store.ErrInUse) {
 		t.Errorf("the second: %v", err)
 	}
+}
+
+// A queue that the database does not take at first is worked on later, and the queues behind it are at once.
+func TestAQueueThatFailsToStartStartsLater(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "shadowcourt.db")
+	s := openDatabase(t, name)
+	list := entries(t, "tour.jsonl", "jsonl")[:2]
+	first := submit(t, s, store.Submission{Submitter: "first", Format: "jsonl"}, list[:1])
+	second := submit(t, s, store.Submission{Submitter: "second", Format: "jsonl"}, list[1:])
+	db := must.Get(sql.Open("sqlite", name))(t)
+	defer func() { must.Do(t, db.Close()) }()
+	must.Get(db.ExecContext(t.Context(), `CREATE TRIGGER fails BEFORE INSERT ON river_queue WHEN NEW.name = (SELECT queue FROM river_job ORDER BY id LIMIT 1)
+		BEGIN SELECT RAISE(ABORT, 'not now'); END`))(t)
+	start(t, s, nil)
+	wait(t, s, second.ID)
+	if d := must.Get(s.Docket(t.Context(), first.ID))(t); d.State != store.Queued {
+		t.Errorf("the first docket is %s", d.State)
+	}
+	must.Get(db.ExecContext(t.Context(), `DROP TRIGGER fails`))(t)
+	wait(t, s, first.ID)
 }
 
 // The worker that leads removes old dockets, and uploads that nobody goes on with.

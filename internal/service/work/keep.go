@@ -77,28 +77,32 @@ func (k *keeper) look(ctx context.Context) error {
 		return err
 	}
 	now := time.Now() //nolint:forbidigo // monotonic: nothing is kept of it
+	var faults []error
 	for _, queue := range list {
 		if _, has := k.used[queue]; !has {
 			// One more than there are trials, so that a case is read or kept while the others are tried.
 			if err := k.queues.Add(queue, river.QueueConfig{MaxWorkers: k.worker.config.Workers + 1, FetchCooldown: fetchPause}); err != nil {
-				return err
+				// River has the queue all the same, but does not work on it. The next look adds it again.
+				faults = append(faults, err, k.leave(ctx, queue))
+				continue
 			}
 		}
 		k.used[queue] = now
 	}
 	for queue, last := range k.used {
-		if now.Sub(last) < queueIdle {
-			continue
+		if now.Sub(last) >= queueIdle {
+			faults = append(faults, k.leave(ctx, queue))
 		}
-		stopping, cancel := context.WithTimeout(ctx, queueStop)
-		err := k.queues.Remove(stopping, queue)
-		cancel()
-		if err != nil {
-			return err
-		}
-		delete(k.used, queue)
 	}
-	return nil
+	return errors.Join(faults...)
+}
+
+// leave removes a queue. If that takes too long, River works on it no more, but has it until it is left again.
+func (k *keeper) leave(ctx context.Context, queue string) error {
+	delete(k.used, queue)
+	stopping, cancel := context.WithTimeout(ctx, queueStop)
+	defer cancel()
+	return k.queues.Remove(stopping, queue)
 }
 
 // tidy is the job of the queue to remove what need not be kept: one at a time, however many workers there are.
