@@ -294,6 +294,54 @@ func TestAccept_SV6_ACutConnectionLosesNothing(t *testing.T) {
 	}
 }
 
+// omitting passes a stream of trials on without some of its lines.
+type omitting struct {
+	http.ResponseWriter
+	lost func(line string) bool
+	text string
+}
+
+func (o *omitting) Write(p []byte) (int, error) {
+	o.text += string(p)
+	for {
+		line, rest, whole := strings.Cut(o.text, "\n")
+		if !whole {
+			return len(p), nil
+		}
+		if o.text = rest; !o.lost(line) {
+			_, _ = io.WriteString(o.ResponseWriter, line+"\n")
+		}
+	}
+}
+
+// TestAccept_SV6_MissingResultsAreCounted: where a stream ends as if it was whole, and the docket is done, the missing results are asked for
+// again, and an error if they do not come.
+func TestAccept_SV6_MissingResultsAreCounted(t *testing.T) {
+	t.Parallel()
+	service, u := startService(t), newUser(t)
+	lost := func(entry string, read *atomic.Int32, times int32) string {
+		return before(t, service, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+			if strings.HasSuffix(r.URL.Path, "/trials") && read.Add(1) <= times {
+				w = &omitting{ResponseWriter: w, lost: func(line string) bool { return strings.Contains(line, `"ordinal":`+entry+`,`) }}
+			}
+			pass.ServeHTTP(w, r)
+		})
+	}
+	try := func(server string) said {
+		return u.run(t, "", "try", "godotenv.gotest.json", "--format", "jsonl", "--server", server)
+	}
+	want := try(service)
+	want.wants(t, 0)
+	var first, last atomic.Int32
+	if got := try(lost("2", &last, 1)); got.code != 0 || got.out != want.out || last.Load() != 2 {
+		t.Errorf("exit code %d, %d streams\n%d bytes, want %d\n%s", got.code, last.Load(), len(got.out), len(want.out), got.errors)
+	}
+	try(lost("1", &first, 9)).wants(t, 1, "docket 1 is done, and 1 of its 2 results are missing\n")
+	if first.Load() != 1 {
+		t.Errorf("%d streams for an entry that was left out", first.Load())
+	}
+}
+
 // TestAccept_SV6_OtherServersAreNamed shows that there is one clear message about a server that is no service, or that can't be trusted. Such a
 // server gets neither a docket nor a token a second time.
 func TestAccept_SV6_OtherServersAreNamed(t *testing.T) {

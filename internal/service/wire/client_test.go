@@ -47,7 +47,7 @@ func answer(w http.ResponseWriter, text string) {
 // read reads all trials, until an error.
 func read(t *testing.T, c *wire.Client) (ordinals []int, err error) {
 	t.Helper()
-	for l, err := range c.Trials(t.Context(), 7, wire.Results) {
+	for l, err := range c.Trials(t.Context(), &wire.Docket{ID: 7, Cases: 3}, wire.Results) {
 		if err != nil {
 			return ordinals, err
 		}
@@ -134,6 +134,15 @@ func TestAccept_SV6_AHostileServerGetsOneClearMessage(t *testing.T) {
 			}
 			answer(w, `{"id":7,"state":"running"}`)
 		}, trials, "the answer ended before the docket did"},
+		"the end of a docket without all results": {func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/trials") {
+				if w.Header().Set("Content-Type", "application/jsonl"); r.URL.Query().Get("from") == "1" {
+					_, _ = io.WriteString(w, result)
+				}
+				return
+			}
+			answer(w, `{"id":7,"state":"done","cases":1,"tried":1}`)
+		}, trials, "docket 7 is done, and 2 of its 3 results are missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +282,7 @@ func TestAccept_SV6_TrialsContinueWhereTheyWereCutOff(t *testing.T) {
 	c := at(t, func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/trials") {
 			state := "running"
-			if len(from) == 4 {
+			if len(from) >= 3 {
 				state = "done"
 			}
 			answer(w, `{"id":7,"state":"`+state+`","cases":3}`)

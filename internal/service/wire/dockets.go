@@ -176,21 +176,22 @@ func (c *Client) Submit(ctx context.Context, s *Submission, body []byte) (d *Doc
 	return d, known, nil
 }
 
-// Trials reads the entries of a docket in its order while it is tried, until all are read. A stream
-// that is cut off is continued behind the last entry that came. The docket may be cancelled meanwhile: see [Client.Docket].
-func (c *Client) Trials(ctx context.Context, id int64, form Form) iter.Seq2[*Line, error] {
+// Trials reads the entries of a docket in its order while it is tried, until all are read; then d is the docket as it ended. A stream that
+// is cut off is continued behind the last entry that came. Of a docket that was cancelled or failed meanwhile, entries may be missing.
+func (c *Client) Trials(ctx context.Context, d *Docket, form Form) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
-		next, wanted := 1, true
+		next, came, wanted := 1, 0, true
 		err := c.repeat(ctx, false, func() (progress bool, err error) {
-			err = c.trials(ctx, id, next, form, func(l *Line) bool {
+			err = c.trials(ctx, d.ID, next, form, func(l *Line) bool {
 				progress, next = true, l.Ordinal+1
+				came++
 				wanted = yield(l, nil)
 				return wanted
 			})
 			if err != nil || !wanted {
 				return progress, err
 			}
-			return progress, c.ended(ctx, id)
+			return progress, c.ended(ctx, d, next, came)
 		})
 		if err != nil && wanted {
 			yield(nil, err)
@@ -198,14 +199,23 @@ func (c *Client) Trials(ctx context.Context, id int64, form Form) iter.Seq2[*Lin
 	}
 }
 
-// ended checks that a stream came to its end because the docket did: something between may have cut it off without an error.
-func (c *Client) ended(ctx context.Context, id int64) error {
-	d, err := c.Docket(ctx, id)
+// ended checks that a stream came to its end because the docket did, and with each entry of it: something between may have cut it off
+// without an error. Entries that were left out before the last one do not come any more.
+func (c *Client) ended(ctx context.Context, d *Docket, next, came int) error {
+	now, err := c.Docket(ctx, d.ID)
 	if err != nil {
 		return err
 	}
-	if !d.State.Ended() {
+	now.Cases = max(now.Cases, d.Cases)
+	*d = *now
+	switch {
+	case !d.State.Ended():
 		return &ConnectionError{Server: c.Server(), Err: errors.New("the answer ended before the docket did")}
+	case d.State == Done && came < d.Cases:
+		return &ConnectionError{
+			Server: c.Server(), Final: next > d.Cases,
+			Err: fmt.Errorf("docket %d is done, and %d of its %d results are missing", d.ID, d.Cases-came, d.Cases),
+		}
 	}
 	return nil
 }

@@ -207,8 +207,8 @@ func (r *remoteRun) again(err error, after time.Duration) {
 
 // follow writes the trials of all dockets as they come, and completes the outputs.
 func (r *remoteRun) follow(ctx context.Context) error {
-	for i := range r.dockets {
-		err := r.docket(ctx, i)
+	for _, d := range r.dockets {
+		err := r.docket(ctx, d)
 		if ctx.Err() != nil {
 			break // what is written so far has no gaps
 		}
@@ -235,10 +235,9 @@ func (r *remoteRun) place(interrupted bool) error {
 }
 
 // docket writes the trials of one docket.
-func (r *remoteRun) docket(ctx context.Context, i int) error {
-	d := r.dockets[i]
+func (r *remoteRun) docket(ctx context.Context, d *wire.Docket) error {
 	r.progress.Say(fmt.Sprintf("docket %d is tried", d.ID))
-	for line, err := range r.client.Trials(ctx, d.ID, r.form) {
+	for line, err := range r.client.Trials(ctx, d, r.form) {
 		if err != nil {
 			return err
 		}
@@ -256,11 +255,7 @@ func (r *remoteRun) docket(ctx context.Context, i int) error {
 		}
 		r.progress.Tried(r.sum.Tried, r.sum.Faults)
 	}
-	now, err := r.client.Docket(ctx, d.ID)
-	if err == nil {
-		r.dockets[i] = now
-	}
-	return err
+	return nil
 }
 
 // note takes note of a trial.
