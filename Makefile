@@ -169,7 +169,7 @@ sdk-tests: plugins ## build and test modules in every language that has its tool
 .PHONY: runner-tests
 runner-tests: plugins ## run experiments on projects of other languages; installs their test runners (Gradle with apt-get), needs the network and an hour
 	@command -v gradle >/dev/null || { apt-get update -q && apt-get install -yq --no-install-recommends gradle; } || echo "gradle can't be installed: its tests are skipped" >&2
-	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 90m -run 'TestAccept_(EX9|AL6|IG3)|TestAccept_AL[23]_(Pytest|Jest|Vitest|Surefire|Gradle)' ./cmd/shadowcourt ./internal/testcmd ./internal/quarantine ./host/experiment
+	SHADOWCOURT_RUNNERS=1 SHADOWCOURT_LONG=1 $(GO) test -vet=off -count=1 -v -timeout 90m -run 'TestAccept_(EX9|AL6|IG3)|TestAccept_AL[23]_(Pytest|Jest|Vitest|Surefire|Gradle)' ./cmd/shadowcourt ./internal/testcmd ./internal/quarantine ./host/experiment
 
 .PHONY: browser-tests
 browser-tests: plugins ## test the pages of the service and the report of alibi in a real Chromium, and make their pictures in docs/images; needs chromium and npm

@@ -30,7 +30,7 @@ func newKey(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		Short:   "Make keys that records are signed with",
-		Example: "  shadowcourt key new signing.key",
+		Example: "  shadowcourt record key new signing.key",
 		Args:    cli.NoSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -45,7 +45,7 @@ func newKeyNew(s cli.Streams) *cobra.Command {
 		Long: `Make a key: an Ed25519 key in PKCS#8, which signs, in FILE, and in FILE.pub the public
 key, which only verifies and is for everybody. A file that is there is never written
 over; a FILE without its FILE.pub, as after a crash, gets that.`,
-		Example: "  shadowcourt key new my.key",
+		Example: "  shadowcourt record key new my.key",
 		Args:    cli.ExactArgs(1, "one file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return makeKey(s.Out, args[0])

@@ -23,9 +23,9 @@ async def main():
         arguments = {"report": os.path.join(sys.argv[2], "report.json"), "culprit": True, "budget_seconds": 300}
         result = await session.call_tool("alibi", arguments, progress_callback=progress)
         text = result.content[0].text
-        if result.isError:
+        if result.is_error:
             sys.exit(text)
-        json.dump({"told": len(told), "text": text, "answers": result.structuredContent}, sys.stdout)
+        json.dump({"told": len(told), "text": text, "answers": result.structured_content}, sys.stdout)
 
 
 asyncio.run(main())
