@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -71,9 +72,11 @@ const (
 // askAlibi asks the court of the alibi of one case.
 func askAlibi(t *testing.T, config host.Config) alibi.Asked {
 	t.Helper()
-	config.CacheDir = cacheDir
-	if config.Modules == nil {
-		config.Modules = modules(t)
+	if config.CacheDir == "" {
+		config.CacheDir = cacheDir
+		if config.Modules == nil {
+			config.Modules = modules(t)
+		}
 	}
 	court := must.Get(alibi.Open(t.Context(), config, 0))(t)
 	defer func() {
@@ -158,6 +161,23 @@ func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
 				t.Errorf("%+v", a)
 			}
 		})
+	}
+}
+
+// TestAccept_SP3_NothingIsCompiledThatIsNotCalled: the embedded modules are compiled for a trial, and none where there is no trial.
+func TestAccept_SP3_NothingIsCompiledThatIsNotCalled(t *testing.T) {
+	t.Parallel()
+	for label, lab := range map[string]scripted{
+		alibi.Caused:      {headRuns: {0, 5, 0}, baseRuns: {2, 0, 0}},
+		alibi.Preexisting: {headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}},
+	} {
+		called := map[string]bool{}
+		config := host.Config{CacheDir: t.TempDir(), Experiments: lab, Observe: func(r host.CallRecord) { called[r.Module] = true }}
+		asked := askAlibi(t, config)
+		compiled := must.Get(filepath.Glob(filepath.Join(config.CacheDir, "v*", "*")))(t)
+		if asked.Answer.Label != label || asked.Answer.Tried != (label == alibi.Preexisting) || len(compiled) != len(called) {
+			t.Errorf("%+v: %d compiled, %d called", asked.Answer, len(compiled), len(called))
+		}
 	}
 }
 

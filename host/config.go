@@ -53,6 +53,9 @@ type Config struct {
 	Candidate *Candidate
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string
+	// LoadLate loads a module that is built into this program at its first call, not when the host is opened. Any other module is loaded then,
+	// so that its faults are told.
+	LoadLate bool
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.
 	Limits Limits
 	// Record has [Host.TryAll] and [Host.TryRecorded] record each trial, and says how much of it is kept. Default: no records.
@@ -116,7 +119,7 @@ func clock(now func() time.Time) func() time.Time {
 // court is the configuration of the court.
 func (c *Config) court() court.Config {
 	return court.Config{
-		Sandbox: sandboxOf(c.CacheDir, c.Limits, c.Store, c.Signed, &c.forTests),
+		Sandbox: sandboxOf(c.CacheDir, c.LoadLate, c.Limits, c.Store, c.Signed, &c.forTests),
 		Services: court.Services{
 			Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments, Models: c.Models,
 			Logger: c.Logger, Now: clock(c.Now), Observe: c.Observe,
@@ -126,9 +129,9 @@ func (c *Config) court() court.Config {
 	}
 }
 
-func sandboxOf(cacheDir string, l Limits, store *record.Store, signed map[record.Digest]Signature, hooks *forTests) court.Sandbox {
+func sandboxOf(cacheDir string, loadLate bool, l Limits, store *record.Store, signed map[record.Digest]Signature, hooks *forTests) court.Sandbox {
 	return court.Sandbox{
-		CacheDir: cacheDir, Store: store, Signed: signed, Sleep: hooks.sleep, CallClock: hooks.callClock,
+		CacheDir: cacheDir, LoadLate: loadLate, Store: store, Signed: signed, Sleep: hooks.sleep, CallClock: hooks.callClock,
 		CallLimits: sandbox.Limits{
 			MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
 		},

@@ -51,7 +51,7 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
 		return nil, err
 	}
-	config.Light = c.light
+	config.Light, config.LoadLate = c.light, true // most failures are answered without a trial, and no trial calls every module
 	if c.host, err = host.Open(ctx, config); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func run(ctx context.Context, program, out string) error {
 	}
 	fmt.Fprintln(os.Stderr, "alibi runs the failing tests again, which takes some minutes")
 	// Its exit code is 3: some failures are the change's.
-	text, asked := command(ctx, "", nil, []string{environment}, program, "alibi", name, "--source", dir, "--base", "main", "--culprit", "--format", "jsonl")
+	text, asked := command(ctx, "", nil, environment(), program, "alibi", name, "--source", dir, "--base", "main", "--culprit", "--format", "jsonl")
 	answers := map[string]*answer{}
 	for lines := json.NewDecoder(bytes.NewReader(text)); lines.More(); {
 		var a answer
@@ -67,8 +67,11 @@ func run(ctx context.Context, program, out string) error {
 	return compare(answers, commits, os.Stdout)
 }
 
-// environment is what breaks a test on the machine of the report: `make demo` sets it for the experiments, too.
-const environment = "TZ=Asia/Tokyo"
+// zone is what breaks a test on the machine of the report: `make demo` sets it for the experiments, too.
+const zone = "TZ=Asia/Tokyo"
+
+// environment of the report and of the experiments: packages are built as those of the command were, so that they are built once.
+func environment() []string { return []string{zone, "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0"} }
 
 // failure is one that was planted.
 type failure struct {
@@ -87,7 +90,7 @@ func failures() []failure {
 		{test: "TestStrings", planted: "made flaky by the change: 3 of 8 runs fail", answer: "caused", culprit: "0004-Leave-out-repetitions-in-the-text-of-lists", sometimes: true},
 		{test: "TestSpread", planted: "flaky since before the change: 1 of 3 runs fails", answer: "flaky", sometimes: true},
 		{test: "TestEnclosed", planted: "a failure of the base", answer: "preexisting"},
-		{test: "TestLocalTime", planted: "a failure in one time zone: " + environment, answer: "environment"},
+		{test: "TestLocalTime", planted: "a failure in one time zone: " + zone, answer: "environment"},
 	}
 }
 
@@ -173,7 +176,7 @@ const maxRuns = 200
 // failingRun runs the tests until one run has all failures that were planted, and no other. It is the report of that run.
 func failingRun(ctx context.Context, dir string) ([]byte, error) {
 	for range maxRuns {
-		report, err := command(ctx, dir, nil, []string{environment, "GOFLAGS=-mod=readonly", "GOWORK=off"}, "go", "test", "-json", "-count=1", "./...")
+		report, err := command(ctx, dir, nil, append(environment(), "GOWORK=off"), "go", "test", "-json", "-count=1", "./...")
 		failed := failedTests(report)
 		if len(failed) == 0 {
 			return nil, fmt.Errorf("no test fails: %w\n%s", err, report[:min(len(report), 2000)])

@@ -58,6 +58,9 @@ var (
 func (k *kind[Req, Resp]) once(ctx context.Context, v *invoker, b *broker, req *Req) (*Resp, error) {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer buffers.Put(buffer)
+	if err := v.ready(ctx, b.module); err != nil {
+		return nil, err
+	}
 	short, after := req, sandbox.Prepared{}
 	if k.shorten != nil {
 		short, after = k.shorten(v.session, b.module, req)

@@ -70,6 +70,22 @@ func (s *session) pause() (resume func()) {
 	return s.limit.pause()
 }
 
+// ready loads a module of which that was left for its first call. The time of the trial stands still meanwhile.
+func (s *session) ready(ctx context.Context, module string) error {
+	late, ok := s.modules.(interface {
+		Waits(module string) bool
+		Load(ctx context.Context, module string) error
+	})
+	if !ok || !late.Waits(module) {
+		return nil
+	}
+	defer s.pause()()
+	if err := late.Load(ctx, module); err != nil && ctx.Err() == nil {
+		return callError(err)
+	}
+	return ctx.Err()
+}
+
 // call goes into the sandbox and tells recorder and observer. The broker may have answered the module before. short is the request
 // as the module gets it after preparations, if there are any, and request the whole one, which is nil then where nobody wants it.
 func (s *session) call(ctx context.Context, b *broker, call abi.Call, request, short []byte, after sandbox.Prepared) (output sandbox.Output, info trial.Call, err error) {

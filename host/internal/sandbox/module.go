@@ -26,6 +26,9 @@ type Info struct {
 	whole func(Digest) (*wasmfile.File, error)
 }
 
+// Described says whether only the head of the file was read, as of a module that is built into this program.
+func (i Info) Described() bool { return i.whole != nil }
+
 // describe copies what it keeps, so that the file can go.
 func describe(digest Digest, file *wasmfile.File) Info {
 	info := Info{

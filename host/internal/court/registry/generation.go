@@ -16,8 +16,11 @@ import (
 type Module struct {
 	Name     string
 	Manifest abi.Manifest
-	sandbox  *sandbox.Module
+	info     sandbox.Info
 	granted  []abi.Capability
+	load     func(ctx context.Context) (*sandbox.Module, error)
+	loading  sync.Mutex
+	sandbox  atomic.Pointer[sandbox.Module] // nil until its first call where loading was left for that
 	// holders are the generations that it is in: one that a swap does not change is in the next one as it is.
 	holders atomic.Int64
 }
@@ -27,10 +30,29 @@ func (m *Module) letGo(ctx context.Context) error {
 	if m.holders.Add(-1) > 0 {
 		return nil
 	}
-	if err := m.sandbox.Close(ctx); err != nil {
-		return fmt.Errorf("close module %q: %w", m.Name, err)
+	if loaded := m.sandbox.Load(); loaded != nil {
+		if err := loaded.Close(ctx); err != nil {
+			return fmt.Errorf("close module %q: %w", m.Name, err)
+		}
 	}
 	return nil
+}
+
+// loaded gives the module in its sandbox, and loads it where it is not there yet. The error is that of sandbox.Engine.LoadInspected.
+func (m *Module) loaded(ctx context.Context) (*sandbox.Module, error) {
+	if s := m.sandbox.Load(); s != nil {
+		return s, nil
+	}
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	if s := m.sandbox.Load(); s != nil {
+		return s, nil
+	}
+	s, err := m.load(ctx)
+	if err == nil {
+		m.sandbox.Store(s)
+	}
+	return s, err
 }
 
 // is says whether it is that file, with the same grants.
@@ -39,11 +61,15 @@ func (m *Module) is(digest sandbox.Digest, granted []abi.Capability) bool {
 }
 
 // Info says what the module is.
-func (m *Module) Info() sandbox.Info { return m.sandbox.Info() }
+func (m *Module) Info() sandbox.Info { return m.info }
 
 // Call sends a request; see [sandbox.Module.Call].
 func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
-	return m.sandbox.Call(ctx, call, request)
+	s, err := m.loaded(ctx)
+	if err != nil {
+		return sandbox.Output{}, err
+	}
+	return s.Call(ctx, call, request)
 }
 
 // Generation is a set of modules that were installed together. It never
@@ -84,13 +110,28 @@ func (g *Generation) Call(ctx context.Context, module string, call abi.Call, req
 	if err != nil {
 		return sandbox.Output{}, err
 	}
-	return m.sandbox.Call(ctx, call, request)
+	return m.Call(ctx, call, request)
 }
 
-// Prepares says whether the module of that name can be prepared; see [sandbox.Module.Prepares].
+// Waits says whether the module of that name is still to be loaded, which Load does.
+func (g *Generation) Waits(module string) bool {
+	m, ok := g.modules[module]
+	return ok && m.sandbox.Load() == nil
+}
+
+// Load loads the module of that name, if it is not loaded yet. The error is that of sandbox.Engine.LoadInspected.
+func (g *Generation) Load(ctx context.Context, module string) error {
+	m, err := g.Module(module)
+	if err == nil {
+		_, err = m.loaded(ctx)
+	}
+	return err
+}
+
+// Prepares says whether the module of that name, which is loaded, can be prepared; see [sandbox.Module.Prepares].
 func (g *Generation) Prepares(module string) bool {
 	m, ok := g.modules[module]
-	return ok && m.sandbox.Prepares()
+	return ok && !g.Waits(module) && m.sandbox.Load().Prepares()
 }
 
 // CallPrepared is Call after preparations; see [sandbox.Module.CallPrepared].
@@ -99,7 +140,11 @@ func (g *Generation) CallPrepared(ctx context.Context, module string, after sand
 	if err != nil {
 		return sandbox.Output{}, err
 	}
-	return m.sandbox.CallPrepared(ctx, after, call, request)
+	s, err := m.loaded(ctx)
+	if err != nil {
+		return sandbox.Output{}, err
+	}
+	return s.CallPrepared(ctx, after, call, request)
 }
 
 // Digest of the module of that name, "sha256:" and 64 hex digits; empty if there is none.
