@@ -164,8 +164,8 @@ func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
 	}
 }
 
-// TestAccept_SP3_NothingIsCompiledThatIsNotCalled: the embedded modules are compiled for a trial, and none where there is no trial.
-func TestAccept_SP3_NothingIsCompiledThatIsNotCalled(t *testing.T) {
+// TestNothingIsCompiledThatIsNotCalled: the embedded modules are compiled for a trial, and none where there is no trial.
+func TestNothingIsCompiledThatIsNotCalled(t *testing.T) {
 	t.Parallel()
 	for label, lab := range map[string]scripted{
 		alibi.Caused:      {headRuns: {0, 5, 0}, baseRuns: {2, 0, 0}},
