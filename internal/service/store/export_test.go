@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -72,6 +73,12 @@ func (s *Store) QueuedMessages(ctx context.Context) (list []MessageArgs, err err
 func (s *Store) DocumentsKept(ctx context.Context) (n, bytes int64, err error) {
 	err = one(ctx, s.db, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM documents`, nil, &n, &bytes)
 	return n, bytes, err
+}
+
+// AddQueueVersion notes that the tables of the queue have a version.
+func (s *Store) AddQueueVersion(ctx context.Context, version int) error {
+	_, err := s.db.driver.GetExecutor().MigrationInsertMany(ctx, &riverdriver.MigrationInsertManyParams{Line: riverdriver.MigrationLineMain, Versions: []int{version}})
+	return err
 }
 
 // Exec changes the tables past the store, as somebody with the database's password can.

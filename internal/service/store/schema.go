@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivermigrate"
 	"github.com/riverqueue/river/rivertype"
 )
@@ -205,6 +206,16 @@ func applied(ctx context.Context, q querier, name string) (version int64, err er
 	return version, err
 }
 
+// checkQueue says whether the tables of the queue are those of a newer program: a *MigrationError.
+func (d *database) checkQueue(ctx context.Context, queue *rivermigrate.Migrator[*sql.Tx]) error {
+	has, err := d.driver.GetExecutor().MigrationGetByLine(ctx, &riverdriver.MigrationGetByLineParams{Line: riverdriver.MigrationLineMain})
+	known := queue.AllVersions()
+	if err == nil && len(has) > 0 && has[len(has)-1].Version > known[len(known)-1].Version {
+		err = &MigrationError{Database: d.name()}
+	}
+	return err
+}
+
 // hasTables says whether a database has the table of migrations.
 func hasTables(ctx context.Context, d *database) (bool, error) {
 	query := `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`
@@ -258,6 +269,9 @@ func (d *database) upgrade(ctx context.Context, queue *rivermigrate.Migrator[*sq
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
 	}
+	if err := d.checkQueue(ctx, queue); err != nil {
+		return nil, err
+	}
 	err = d.write(ctx, func(t *tx) error {
 		names = nil
 		t.run(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`)
@@ -290,7 +304,9 @@ func (d *database) pending(ctx context.Context, queue *rivermigrate.Migrator[*sq
 	var version int64
 	has, err := hasTables(ctx, d)
 	if err == nil && has {
-		version, err = applied(ctx, d, d.name())
+		if version, err = applied(ctx, d, d.name()); err == nil {
+			err = d.checkQueue(ctx, queue)
+		}
 	}
 	if err != nil {
 		return nil, err
