@@ -187,8 +187,8 @@ func TestAQueueThatFailsToStartStartsLater(t *testing.T) {
 	second := submit(t, s, store.Submission{Submitter: "second", Format: "jsonl"}, list[1:])
 	db := must.Get(sql.Open("sqlite", name))(t)
 	defer func() { must.Do(t, db.Close()) }()
-	must.Get(db.ExecContext(t.Context(), `CREATE TRIGGER fails BEFORE INSERT ON river_queue WHEN NEW.name = (SELECT queue FROM river_job ORDER BY id LIMIT 1)
-		BEGIN SELECT RAISE(ABORT, 'not now'); END`))(t)
+	must.Get(db.ExecContext(t.Context(), fmt.Sprintf(`CREATE TRIGGER fails BEFORE INSERT ON river_queue WHEN NEW.name = '%s' BEGIN SELECT RAISE(ABORT, 'not now'); END`,
+		must.Get(s.CaseQueues(t.Context()))(t)[0])))(t)
 	start(t, s, nil)
 	wait(t, s, second.ID)
 	if d := must.Get(s.Docket(t.Context(), first.ID))(t); d.State != store.Queued {
