@@ -123,7 +123,7 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 	case s.fetches <- struct{}{}:
 		defer func() { <-s.fetches }()
 	case <-time.After(fetchWait):
-		return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "modules are being fetched for other generations; try again in a minute")
+		return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "modules are being fetched for other generations; try again in a minute").After(time.Minute)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

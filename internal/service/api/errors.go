@@ -131,6 +131,9 @@ func problemOf(err error) *wire.Problem {
 	if errors.Is(err, store.ErrFull) {
 		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, store.ErrFull.Error()).Because(err)
 	}
+	if store.IsBusy(err) {
+		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the database is locked or does not answer; try again").Because(err)
+	}
 	for _, known := range [...]struct {
 		err    error
 		status int

@@ -24,6 +24,7 @@ import (
 // service is the API with a store in a file, and nobody who tries cases.
 type service struct {
 	*httptest.Server
+	database string
 	store    *store.Store
 	can      *api.Operations
 	doc      *huma.OpenAPI
@@ -44,10 +45,11 @@ func (c *tally) add(code string) {
 
 func newService(t *testing.T, change func(*api.Config)) *service {
 	t.Helper()
-	db := must.Get(store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now}))(t)
+	database := filepath.Join(t.TempDir(), "test.db")
+	db := must.Get(store.Open(t.Context(), store.Config{Database: database, Now: time.Now}))(t)
 	t.Cleanup(db.Close)
 	must.Get(db.Migrate(t.Context()))(t)
-	s := &service{store: db, tokens: map[auth.Scope]string{}, rejected: &tally{of: map[string]int{}}}
+	s := &service{database: database, store: db, tokens: map[auth.Scope]string{}, rejected: &tally{of: map[string]int{}}}
 	for _, scope := range auth.AllScopes() {
 		s.tokens[scope] = s.token(t, string(scope)+"ter", scope)
 	}

@@ -171,11 +171,8 @@ func (o *Operations) slot(ctx context.Context, submitter string) error {
 		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", o.uploads.each(), o.Uploads)
 	}
 	return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
-		fmt.Sprintf("%s, and no place became free within %s; send it again", which, o.UploadWait)).After(retryUpload)
+		fmt.Sprintf("%s, and no place became free within %s; send it again", which, o.UploadWait))
 }
-
-// retryUpload is when a submission that found no slot may be sent again.
-const retryUpload = 2 * time.Second
 
 // receive reads the body to its end, and makes a docket of it.
 func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submission, b *body) (d store.Docket, created bool, err error) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bufio"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,6 +80,26 @@ func TestAccept_SV5_ASubmissionWithoutASlotIsToldWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(c *api.Config) { c.Uploads, c.UploadWait = 1, time.Nanosecond })
 	s.begin(t, auth.Submit)
+	s.comeAgain(t)
+}
+
+func TestAccept_SV5_ASubmissionToALockedDatabaseIsToldWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	db := must.Get(sql.Open("sqlite", s.database+"?_txlock=immediate"))(t)
+	defer func() { must.Do(t, db.Close()) }()
+	s.request(t, auth.Operate, "GET", api.Prefix+"/me", nil, nil) // which notes that the token is used
+	lock := must.Get(db.BeginTx(t.Context(), nil))(t)
+	s.comeAgain(t)
+	must.Do(t, lock.Rollback())
+	if status, _, p := s.submit(t, "", nil, caseWith("b")); status != http.StatusAccepted {
+		t.Errorf("again: %d %+v", status, p)
+	}
+}
+
+// comeAgain submits a docket that can't be taken now.
+func (s *service) comeAgain(t *testing.T) {
+	t.Helper()
 	status, text, header := s.request(t, auth.Operate, "POST", api.Prefix+"/dockets", nil, []byte(caseWith("b")))
 	var p wire.Problem
 	if err := json.Unmarshal(text, &p); err != nil || status != http.StatusServiceUnavailable || p.Code != wire.Unavailable || header.Get("Retry-After") != "2" {

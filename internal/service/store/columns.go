@@ -114,7 +114,7 @@ func pack(data []byte) []byte { return packer().EncodeAll(data, nil) }
 func unpack(data []byte, what string) ([]byte, error) {
 	out, err := unpacker().DecodeAll(data, nil)
 	if err != nil {
-		return nil, fmt.Errorf("the database is damaged: %s: %w", what, err)
+		return nil, fmt.Errorf("the database is damaged: %s: %v", what, err) //nolint:errorlint // an early end is no lost connection
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -347,6 +348,15 @@ func isFull(err error) bool {
 		}
 	}
 	return postgresCode(err, "53100", "25006")
+}
+
+// IsBusy says whether an error passes: the file is locked, or the server can't be reached, stops, or had another transaction go first.
+func IsBusy(err error) bool {
+	if coded, ok := errors.AsType[*sqlite.Error](err); ok {
+		return coded.Code()&0xff == sqlite3.SQLITE_BUSY
+	}
+	_, unreached := errors.AsType[*pgconn.ConnectError](err)
+	return unreached || errors.Is(err, io.ErrUnexpectedEOF) || lostRace(err) || postgresCode(err, "57P01")
 }
 
 const (

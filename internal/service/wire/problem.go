@@ -71,7 +71,11 @@ type Problem struct { //nolint:errname // RFC 9457 calls it so
 
 // NewProblem makes a problem. Detail says what failed, what was expected and what to do: in lower case and without a full stop.
 func NewProblem(status int, code Code, detail string) *Problem {
-	return &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+	p := &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+	if status == http.StatusServiceUnavailable {
+		p.after = 2 * time.Second
+	}
+	return p
 }
 
 // Because notes the error behind a problem. It is for the log: nobody outside sees it.
@@ -80,7 +84,7 @@ func (p *Problem) Because(err error) *Problem {
 	return p
 }
 
-// After says when a request may be sent again; rounded up to seconds.
+// After says when a request may be sent again; rounded up to seconds. Default: after 2 s where the service is not available.
 func (p *Problem) After(d time.Duration) *Problem {
 	p.after = d
 	return p
