@@ -289,6 +289,9 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 			}
 			in.suspend()
 		}
+		if err := from.exports.Account(); err != nil && !yield(docket.Entry{}, err) {
+			return
+		}
 		if len(short) == 1 && !exact {
 			yield(short[0], nil)
 		}

@@ -310,17 +310,17 @@ func TestAccept_FX8_LinesThatAreNoEvents(t *testing.T) {
 			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
-			"while two tests run", ends("run", "p", "TestA") + ends("run", "p", "TestB") + output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA"),
+			"while two tests run", ends("run", "p", "TestA") + ends("run", "p", "TestB") + output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA") + ends("pass", "p", "TestB"),
 			"a\n",
 			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
-			"while the other test waits", ends("run", "p", "TestB") + ends("pause", "p", "TestB") + ends("run", "p", "TestA") + "tool: no\n" + ends("fail", "p", "TestA"),
+			"while the other test waits", ends("run", "p", "TestB") + ends("pause", "p", "TestB") + ends("run", "p", "TestA") + "tool: no\n" + ends("fail", "p", "TestA") + ends("pass", "p", "TestB"),
 			"tool: no\n",
 			gotest.Unread{Count: 1, Lines: []int{4}},
 		},
 		{
-			"in a subtest", ends("run", "p", "TestA") + ends("run", "p", "TestA/b") + "tool: no\n" + ends("fail", "p", "TestA/b"),
+			"in a subtest", ends("run", "p", "TestA") + ends("run", "p", "TestA/b") + "tool: no\n" + ends("fail", "p", "TestA/b") + ends("fail", "p", "TestA"),
 			"tool: no\n",
 			gotest.Unread{Count: 1, Lines: []int{3}},
 		},

@@ -103,6 +103,17 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 			problems: []string{"run.json:0 truncated"},
 		},
 		{
+			name:     "a stream that is cut behind a failure",
+			stream:   ends("fail", "p", "TestA") + output("p", "TestB", "=== RUN\n"),
+			cases:    []string{"p.TestA"},
+			problems: []string{"run.json:0 truncated"},
+		},
+		{
+			name:     "a package that passes before its tests end",
+			stream:   ends("run", "p", "BenchmarkA") + ends("pass", "p", "") + ends("run", "q", "TestA") + ends("skip", "q", ""),
+			problems: []string{"run.json:4 truncated"},
+		},
+		{
 			name: "the same test several times",
 			stream: ends("fail", "p", "TestA") + ends("fail", "p", "TestA") + ends("fail", "p", "TestA#2") +
 				ends("fail", "p", "TestA") + ends("fail", "p", ""),

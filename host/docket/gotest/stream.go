@@ -116,10 +116,21 @@ func (s *reading) handle(e event) {
 				s.history.ended(testKey{e.Package, e.Test}, true)
 			}
 		} else {
+			s.account(s.pack(e.Package), e.Action)
 			s.closePackage(e.Package)
 			if e.Action == "pass" && s.reader.Passed != nil {
 				s.reader.Passed(e.Package)
 			}
+		}
+	}
+}
+
+// account rejects the good end of a package of which a test has not ended. No event ends a benchmark.
+func (s *reading) account(p *pack, end string) {
+	for _, name := range p.open() {
+		if t := p.tests[name]; t.began && t.verdict == noVerdict && !strings.HasPrefix(name, "Benchmark") {
+			s.problem(s.line, abi.CodeTruncated, "is the end ("+end+") of "+p.path+", of which "+report.Bounded(name)+" has begun and not ended")
+			return
 		}
 	}
 }
@@ -347,11 +358,12 @@ func (s *reading) end() {
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		open := len(p.tests)
-		if crashed, left := s.failCrashed(p); crashed && left || !p.failed && notBuilt(p.log.Text()) {
+		crashed, left := s.failCrashed(p)
+		if crashed && left || !p.failed && notBuilt(p.log.Text()) {
 			s.failPackage(p, "")
 		}
 		s.giveSilent(p, "")
-		if open > 0 && !p.failed && s.packages[path] != nil {
+		if open > 0 && !crashed && s.packages[path] != nil {
 			s.problem(0, abi.CodeTruncated, "ends while the tests of "+path+" run")
 		}
 	}

@@ -2,8 +2,8 @@
 //
 // There is no one standard; the package goes by the elements that the producers share (surefire and its reruns, pytest, jest-junit,
 // gotestsum and many more): testsuites and testsuite in any nesting, testcase, failure, error, skipped, system-out, system-err, properties.
-// The totals that stand in attributes are not looked at. Elements and attributes that are not known are passed over. Several reports one
-// after the other in one stream are read as one.
+// Elements and attributes that are not known are passed over. Several reports one after the other in one stream are read as one. Where the
+// totals of a suite or run state more failures than stand in it, that is an error behind all cases.
 //
 // A test case with a failure or an error is a case, as is a suite that has one itself. One that was run again (rerunFailure, rerunError) is
 // one case with all its runs; one that passed when it was run again (flakyFailure, flakyError) is a case too: it failed, and the label for
@@ -29,6 +29,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strconv"
@@ -89,8 +90,11 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 			return
 		}
 		p := &parser{reader: r, name: name, xml: text, yield: yield}
-		if err := text.Fault(name, text.Roots("has no report of JUnit", p.root)); err != nil {
-			yield(docket.Entry{}, err)
+		err = text.Roots("has no report of JUnit", p.root)
+		if fault := text.Fault(name, err); fault != nil {
+			yield(docket.Entry{}, fault)
+		} else if err == nil && p.unheld != nil {
+			yield(docket.Entry{}, p.unheld)
 		}
 	}
 }
@@ -101,6 +105,24 @@ type parser struct {
 	name   string
 	xml    *report.XML
 	yield  func(docket.Entry, error) bool
+
+	failures int               // elements that tell of one
+	unheld   *docket.LineError // the first total that states more of them than it has
+}
+
+// account compares totals, which are attributes of an element, with how many failures the report holds there.
+func (p *parser) account(start xml.StartElement, line, held int, totals ...string) {
+	for _, total := range totals {
+		value := strings.TrimSpace(report.Attribute(start, total))
+		n, _ := strconv.Atoi(value) // the largest for one beyond all
+		if trxFailed(value) {
+			n = 1
+		}
+		if n > held && p.unheld == nil {
+			p.unheld = docket.NewLineError(p.name, line, abi.CodeBadCount, fmt.Sprintf("states %q, but the report tells of %d there", report.Bounded(value), held))
+			p.unheld.Problems[0].Path = abi.Path{abi.Field(start.Name.Local), abi.Field(total)}
+		}
+	}
 }
 
 func (p *parser) root(t xml.StartElement) error {
@@ -131,9 +153,9 @@ type suite struct {
 func (p *parser) suite(start xml.StartElement) error {
 	s := &suite{name: named(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
 	s.runs.tests, _ = strconv.Atoi(report.Attribute(start, "tests"))
-	own := test{line: p.xml.Line(), class: s.name}
+	own, before := test{line: p.xml.Line(), class: s.name}, p.failures
 	err := p.xml.Children(func(t xml.StartElement) error {
-		switch t.Name.Local {
+		switch strings.ToLower(t.Name.Local) {
 		case "testsuite", "testsuites":
 			if err := p.release(s); err != nil {
 				return err
@@ -156,6 +178,11 @@ func (p *parser) suite(start xml.StartElement) error {
 	if errors.Is(err, stream.ErrStopped) {
 		return err
 	}
+	totals := []string{"failures", "errors"}
+	if start.Name.Local == "testsuites" {
+		totals = totals[:1] // its errors are lines of the standard error in reports of gotestsum
+	}
+	p.account(start, own.line, p.failures-before, totals...)
 	return cmp.Or(p.release(s), err)
 }
 
@@ -163,8 +190,8 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	p.reader.Tests++
 	c, todo := newTest(start, p.xml.Line()), false
 	err := p.xml.Children(func(t xml.StartElement) error {
-		switch t.Name.Local {
-		case "failure", "error", "rerunFailure", "rerunError", "flakyFailure", "flakyError":
+		switch strings.ToLower(t.Name.Local) {
+		case "failure", "error", "rerunfailure", "rerunerror", "flakyfailure", "flakyerror":
 			return p.outcome(c, t)
 		case "system-out", "system-err":
 			return p.output(c, t.Name.Local)
@@ -180,6 +207,10 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	}, nil)
 	if err != nil {
 		return err
+	}
+	if status := strings.ToLower(report.Attribute(start, "status")); !c.failed && !c.skipped && (status == "failed" || status == "error") {
+		p.failures++
+		c.failed = true
 	}
 	c.failed = c.failed && !todo
 	s.runs.end(c)
@@ -205,6 +236,7 @@ type output struct {
 // outcome reads a run that failed.
 func (p *parser) outcome(c *test, start xml.StartElement) error {
 	kind := start.Name.Local
+	p.failures++
 	c.failed = true
 	c.flaky = c.flaky || strings.HasPrefix(kind, "flaky")
 	o := outcome{kind: kind, message: report.Attribute(start, "message"), class: report.Attribute(start, "type"), text: p.newClip()}

@@ -35,8 +35,10 @@ func TestReadGoesByTheElements(t *testing.T) {
 		name, report string
 		want         []string // id, subject, documents
 	}{
-		{"all pass, whatever the totals say", `<testsuite name="s" tests="1" failures="7" errors="2"><testcase name="a"/></testsuite>`, nil},
-		{"a failure, whatever the totals say", `<testsuites failures="0"><testsuite failures="0">` + failing + `</testsuite></testsuites>`, []string{"c.a: a fails in c [failure]"}},
+		{"lines of the standard error that gotestsum counts", `<testsuites failures="0" errors="7"><testsuite><testcase name="a"/></testsuite></testsuites>`, nil},
+		{"a failure with a status alone", `<testsuite failures="1"><testcase classname="c" name="a" status="Failed"/></testsuite>`, []string{"c.a: a fails in c []"}},
+		{"names in other letters", `<testsuite><testCase classname="c" name="a"><Failure>x</Failure></testCase></testsuite>`, []string{"c.a: a fails in c [Failure]"}},
+		{"a failure that the totals do not count", `<testsuites failures="0"><testsuite failures="0">` + failing + `</testsuite></testsuites>`, []string{"c.a: a fails in c [failure]"}},
 		{"skipped", `<testsuite><testcase name="a"><skipped message="later"/></testcase></testsuite>`, nil},
 		{"skipped, and broken when it was torn down", `<testsuite name="s"><testcase name="a"><skipped/><error/></testcase></testsuite>`, []string{"s.a: a fails in s []"}},
 		{"suites in suites", `<testsuites><testsuite name="s"><testsuite name="t"><testcase name="a"><error>x</error></testcase></testsuite></testsuite></testsuites>`, []string{"t.a: a fails in t [error]"}},
@@ -145,6 +147,10 @@ func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 		{"text behind it", "<testsuite>" + failing + "</testsuite>\nBUILD FAILED", "report.xml:2: column 12: is no XML: text stands where a report should (not_xml)", 1},
 		{"nothing", " \n", "report.xml:1: column 2: has no report of JUnit (empty_docket)", 0},
 		{"UTF-16", "\xff\xfe<\x00", "report.xml: is UTF-16, a report is text in UTF-8 or ISO 8859-1 (not_text)", 0},
+		{"more failures in a total", "<testsuites failures='2'>\n<testsuite failures='2'>" + failing + "</testsuite>" + failing + "</testsuites>", `report.xml:2: testsuite.failures: states "2", but the report tells of 1 there (bad_count)`, 2},
+		{"more errors in a total", "<testsuite errors='99999999999999999999'/>", `report.xml:1: testsuite.errors: states "99999999999999999999", but the report tells of 0 there (bad_count)`, 0},
+		{"more failures in the total of a run", trxOf(`outcome="Completed"><Counters failed="2"/>`), `report.xml:1: Counters.failed: states "2", but the report tells of 0 there (bad_count)`, 0},
+		{"a run that failed", trxOf(`outcome="Failed">`), `report.xml:1: ResultSummary.outcome: states "Failed", but the report tells of 0 there (bad_count)`, 0},
 		{"another encoding", "<?xml version='1.0' encoding='Shift_JIS'?><testsuite/>", `report.xml:1: column 42: is in the encoding "Shift_JIS": use UTF-8 or ISO-8859-1 (not_text)`, 0},
 	}
 	for _, tt := range tests {
@@ -159,6 +165,10 @@ func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+func trxOf(summary string) string {
+	return `<TestRun><ResultSummary ` + summary + `</ResultSummary><Results><UnitTestResult testName="a" outcome="Passed"/></Results></TestRun>`
 }
 
 // A character that XML doesn't allow reads the same however it is written, and the cases behind it are read.

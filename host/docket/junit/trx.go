@@ -24,6 +24,18 @@ type trxRun struct {
 	classBytes int
 	broken     *trxTest // what went wrong with the run itself
 	any        bool     // a test failed
+	// What the summary states, and its line.
+	summary, counters xml.StartElement
+	line              int
+}
+
+// trxFailed says whether an outcome of a test or a run is a failure.
+func trxFailed(outcome string) bool {
+	switch outcome {
+	case "Failed", "Error", "Timeout", "Aborted", "Disconnected", "NotRunnable":
+		return true
+	}
+	return false
 }
 
 // trxTest is a test of TRX as far as it was read.
@@ -40,7 +52,7 @@ func (p *parser) newTRXTest() *trxTest {
 // trx reads the XML of vstest, MSTest and `dotnet test --logger trx`. Tests that were skipped, were inconclusive or only warned are no
 // failures.
 func (p *parser) trx() error {
-	run := &trxRun{failed: map[string][]*trxTest{}, classes: map[string]string{}}
+	run, before := &trxRun{failed: map[string][]*trxTest{}, classes: map[string]string{}}, p.failures
 	err := p.children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "Results":
@@ -53,12 +65,17 @@ func (p *parser) trx() error {
 		case "TestDefinitions":
 			return p.children(func(t xml.StartElement) error { return p.trxDefinition(run, t) })
 		case "ResultSummary":
+			run.summary, run.line = t, p.xml.Line()
 			return p.trxSummary(run)
 		}
 		return p.xml.Skip()
 	})
 	if errors.Is(err, stream.ErrStopped) {
 		return err
+	}
+	p.account(run.counters, run.line, p.failures-before, "failed", "error", "timeout", "aborted")
+	if run.broken == nil {
+		p.account(run.summary, run.line, p.failures-before, "outcome")
 	}
 	if err := cmp.Or(p.releaseTRX(run), err); err != nil || run.any || run.broken == nil {
 		return err // runners repeat failing tests in what they say of the run
@@ -77,9 +94,8 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 	p.reader.Tests++
 	r := p.newTRXTest()
 	r.name, r.elapsed = report.Attribute(start, "testName"), clock(report.Attribute(start, "duration"))
-	switch report.Attribute(start, "outcome") {
-	case "Failed", "Error", "Timeout", "Aborted", "Disconnected", "NotRunnable":
-		failed = true
+	if failed = trxFailed(report.Attribute(start, "outcome")); failed {
+		p.failures++
 	}
 	rows := false
 	err = p.children(func(t xml.StartElement) error {
@@ -171,6 +187,9 @@ func (p *parser) trxSummary(run *trxRun) error {
 	r.class = "run"
 	return p.children(func(t xml.StartElement) error {
 		if t.Name.Local != "RunInfos" {
+			if t.Name.Local == "Counters" {
+				run.counters = t
+			}
 			return p.xml.Skip()
 		}
 		return p.children(func(t xml.StartElement) error {

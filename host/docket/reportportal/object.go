@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,6 +39,7 @@ func (p *parser) object(v node, path abi.Path, parent *object) error {
 			}
 		}
 	}
+	items := len(p.items)
 	for key, value := range v.parts() {
 		if kind := value.Kind(); kind != '{' && kind != '[' || key == "issue" || key == "statistics" || key == "retries" || key == "pathNames" {
 			continue
@@ -45,6 +47,13 @@ func (p *parser) object(v node, path abi.Path, parent *object) error {
 		if err := p.value(value, append(slices.Clip(path), abi.Field(report.Bounded(key))), o); err != nil {
 			return err
 		}
+	}
+	if total, _ := strconv.Atoi(string(o.fields["page"].fields()["totalElements"].Value)); len(p.items) > items { // the largest for one beyond all
+		r := p.reader
+		if r.paged = p.name; r.held == nil {
+			r.held = map[int]int{}
+		}
+		r.held[total] += len(p.items) - items
 	}
 	o.wrong = nil // what of an object that is no item is of another type doesn't matter
 	has := func(key string) bool { return o.fields[key].Value != nil }
@@ -181,7 +190,7 @@ func (n node) objectParts() iter.Seq2[string, node] {
 
 // known are the fields that are read.
 const known = " id itemId parent uuid name type status level codeRef locator typeRef longName message hasChildren hasStats issue issueType autoAnalyzed" +
-	" pathNames launchPathName itemPaths statistics defects "
+	" pathNames launchPathName itemPaths statistics defects page totalElements "
 
 // fields are those of an object that are read.
 func (n node) fields() map[string]node {

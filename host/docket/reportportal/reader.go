@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -60,7 +61,19 @@ type Reader struct {
 	// Truth takes the defect type that a person gave an item for the truth. Default: there is none.
 	Truth bool
 
-	ids report.IDs
+	ids   report.IDs
+	held  map[int]int // items of pages, by the total that the pages state
+	paged string      // the last file with such a page
+}
+
+// Account is an error, for the end of all files, where pages of items state more than were given.
+func (r *Reader) Account() error {
+	for _, total := range slices.Sorted(maps.Keys(r.held)) {
+		if held := r.held[total]; held < total {
+			return docket.NewLineError(r.paged, 0, abi.CodeBadCount, fmt.Sprintf("page.totalElements: states %d items, and the pages that were given have %d: get the others, too", total, held))
+		}
+	}
+	return nil
 }
 
 // Read gives the items of a stream that failed as cases, in the order in which they stand there, with the number of the

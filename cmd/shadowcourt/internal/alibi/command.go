@@ -263,7 +263,7 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	}
 	if command {
 		ran, err := o.runTests(ctx, s, args, found)
-		if err != nil || !ran.Failed() {
+		if err != nil || !ran.Failed() && len(found.faults) == 0 {
 			return nil, err
 		}
 	} else {
