@@ -75,8 +75,13 @@ func (s *Service) openGeneration(ctx context.Context, parts store.Parts, blobs m
 	}
 	slices.Sort(used)
 	used = slices.Compact(used)
+	began, err := work.BegunWith(ctx, s.config.Store)
+	if err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(parts.Modules)) {
-		if _, added := blobs[parts.Modules[name]]; added && !slices.Contains(used, name) {
+		digest := parts.Modules[name] // which an embedded module that nobody names may have, too
+		if _, added := blobs[digest]; added && !slices.Contains(used, name) && !began(name, digest) {
 			return fmt.Errorf("module %q is of no use: no pipeline of the generation names it; they name %s", name, strings.Join(used, ", "))
 		}
 	}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -148,7 +149,7 @@ func Folder(path string) string {
 // sends requests to registries for others asks it first: a repository that no rule covers gets none.
 func (p *Policy) Covers(s Subject, use Use) error {
 	if p == nil {
-		use.Name = path.Base(s.Repository) // not known yet; the message is an example
+		use.Asks = use.Granted // what the module asks for is not known yet
 		return noPolicy(s, use)
 	}
 	for i := range p.rules {
@@ -233,7 +234,7 @@ func sameSet(a, b []abi.Capability) bool {
 // literal makes a pattern that a name alone matches.
 var literal = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
 
-// Example are the lines of a policy by which the key of a file may sign modules for a use.
+// Example are the lines of a policy by which the key of a file may sign modules for a use, of any name if the use has none.
 func Example(keyFile, repository string, use Use) []string {
 	var words []string
 	for _, c := range use.gets() {
@@ -245,13 +246,13 @@ func Example(keyFile, repository string, use Use) []string {
 	}
 	return []string{
 		"keys: [{name: publisher, key: " + keyFile + "}]",
-		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", repository, literal.Replace(use.Name), strings.Join(use.Roles, ", "), capabilities),
+		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", repository, cmp.Or(literal.Replace(use.Name), "*"), strings.Join(use.Roles, ", "), capabilities),
 	}
 }
 
 // noPolicy says what to write where.
 func noPolicy(s Subject, use Use) *strictyaml.Error {
-	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not %q of %s. "+
+	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not those of %s. "+
 		"Write a policy, and name it with --trust, or put it into your configuration folder as shadowcourt/trust.yaml:\n%s",
-		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), strings.Join(Example("publisher.key.pub", s.Repository, use), "\n"))}
+		strictyaml.Clip(s.Repository), strings.Join(Example("publisher.key.pub", s.Repository, use), "\n"))}
 }

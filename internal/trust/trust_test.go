@@ -440,10 +440,17 @@ func TestARepositoryIsCoveredByARuleForItOrAbove(t *testing.T) {
 			t.Errorf("%s: %v", repository, err)
 		}
 	}
+	// Without a policy the rejection shows one, which lacks nothing but the signature, whatever the module's name.
 	p = nil
-	if err := p.Covers(trust.Subject{Repository: "registry.example/judges/reader"}, trust.Use{Roles: []string{"edge"}}); err == nil || !strings.Contains(err.Error(), "--trust") {
-		t.Errorf("without a policy: %v", err)
-	}
+	use := trust.Use{Roles: []string{"edge"}, Granted: []abi.Capability{abi.CapRecall}}
+	reader := trust.Subject{Repository: "registry.example/judges/reader"}
+	_, example, _ := strings.Cut(fmt.Sprint(p.Covers(reader, use)), "--trust")
+	_, example, _ = strings.Cut(strings.TrimSuffix(example, " [no_policy]"), "\n")
+	p, err = trust.Parse("trust.yaml", []byte(example), func(string) ([]byte, error) { return public, nil })
+	must.Do(t, err)
+	use.Name, use.Asks = "my-reader", use.Granted
+	_, err = p.Decide(t.Context(), reader, nil, use, now)
+	rejected(t, err, "trust.yaml:2 allow[0].signed_by", "no signature by publisher")
 }
 
 // A path below a folder by its text may lead elsewhere by a link, and a folder in "from" may be relative to the policy.
