@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -17,7 +18,7 @@ const golden = "../../../docs/openapi.json"
 // The document that is committed is the one that the handlers give.
 func TestAccept_SV6_TheDocumentIsThatOfTheHandlers(t *testing.T) {
 	t.Parallel()
-	s := newService(t, nil)
+	s := newService(t, func(c *api.Config) { c.Version, c.MaxUpload = "devel", 0 }) // as a command of this checkout serves it
 	status, served, header := s.request(t, "", "GET", "/openapi.json", nil, nil)
 	if status != 200 || header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%d %s", status, served)
