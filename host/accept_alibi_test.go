@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,12 +172,12 @@ func TestNothingIsCompiledThatIsNotCalled(t *testing.T) {
 		alibi.Caused:      {headRuns: {0, 5, 0}, baseRuns: {2, 0, 0}},
 		alibi.Preexisting: {headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}},
 	} {
-		called := map[string]bool{}
-		config := host.Config{CacheDir: t.TempDir(), Experiments: lab, Observe: func(r host.CallRecord) { called[r.Module] = true }}
+		called, told := map[string]bool{}, map[string]bool{}
+		config := host.Config{CacheDir: t.TempDir(), Experiments: lab, Observe: func(r host.CallRecord) { called[r.Module] = true }, LoadLate: func(module string) { told[module] = true }}
 		asked := askAlibi(t, config)
 		compiled := must.Get(filepath.Glob(filepath.Join(config.CacheDir, "v*", "*")))(t)
-		if asked.Answer.Label != label || asked.Answer.Tried != (label == alibi.Preexisting) || len(compiled) != len(called) {
-			t.Errorf("%+v: %d compiled, %d called", asked.Answer, len(compiled), len(called))
+		if asked.Answer.Label != label || asked.Answer.Tried != (label == alibi.Preexisting) || len(compiled) != len(called) || !maps.Equal(told, called) {
+			t.Errorf("%+v: %d compiled, %v called, %v told", asked.Answer, len(compiled), called, told)
 		}
 	}
 }

@@ -44,7 +44,7 @@ type Auditor struct{ audit *court.Audit }
 // pipeline and rubric, and warms them. Its errors are those of Open.
 func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
 	a, err := court.OpenAudit(ctx, court.AuditConfig{
-		Sandbox:  sandboxOf(config.CacheDir, false, config.Limits, config.Store, config.Signed, &config.forTests),
+		Sandbox:  sandboxOf(config.CacheDir, nil, config.Limits, config.Store, config.Signed, &config.forTests),
 		Services: court.Services{Logger: config.Logger, Now: clock(config.Now), Observe: config.Observe},
 		Pipeline: config.Pipeline, Rubric: config.Rubric, Arrange: config.arrange,
 	})

@@ -53,9 +53,9 @@ type Config struct {
 	Candidate *Candidate
 	// CacheDir keeps compiled modules between runs; it must be the user's own. Default: none.
 	CacheDir string
-	// LoadLate loads a module that is built into this program at its first call, not when the host is opened. Any other module is loaded then,
-	// so that its faults are told.
-	LoadLate bool
+	// LoadLate, if it is not nil, has a module that is built into this program loaded at its first call, not when the host is opened, and is told
+	// its name then. Any other module is loaded when the host is opened, so that its faults are told.
+	LoadLate func(module string)
 	// Limits of every call of a module. Zero fields mean the defaults of SPEC.md.
 	Limits Limits
 	// Record has [Host.TryAll] and [Host.TryRecorded] record each trial, and says how much of it is kept. Default: no records.
@@ -129,7 +129,7 @@ func (c *Config) court() court.Config {
 	}
 }
 
-func sandboxOf(cacheDir string, loadLate bool, l Limits, store *record.Store, signed map[record.Digest]Signature, hooks *forTests) court.Sandbox {
+func sandboxOf(cacheDir string, loadLate func(module string), l Limits, store *record.Store, signed map[record.Digest]Signature, hooks *forTests) court.Sandbox {
 	return court.Sandbox{
 		CacheDir: cacheDir, LoadLate: loadLate, Store: store, Signed: signed, Sleep: hooks.sleep, CallClock: hooks.callClock,
 		CallLimits: sandbox.Limits{

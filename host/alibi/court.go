@@ -51,7 +51,10 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
 		return nil, err
 	}
-	config.Light, config.LoadLate = c.light, true // most failures are answered without a trial, and no trial calls every module
+	config.Light = c.light
+	if config.LoadLate == nil {
+		config.LoadLate = func(string) {} // most failures are answered without a trial, and no trial calls every module
+	}
 	if c.host, err = host.Open(ctx, config); err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ type Sandbox struct {
 	Signed map[record.Digest]Signature
 	// Store keeps every module that is installed. Optional.
 	Store *record.Store
-	// LoadLate leaves the loading of modules of this program for their first call.
-	LoadLate bool
+	// LoadLate, if it is not nil, leaves the loading of modules of this program for their first call, and is told their names then.
+	LoadLate func(module string)
 	// Sleep and CallClock are for tests: how to wait for a folder that changes, and the clock that limits a call.
 	Sleep     Sleep
 	CallClock func() time.Time

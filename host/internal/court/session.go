@@ -80,6 +80,7 @@ func (s *session) ready(ctx context.Context, module string) error {
 		return nil
 	}
 	defer s.pause()()
+	s.runtime.sandbox.LoadLate(module)
 	if err := late.Load(ctx, module); err != nil && ctx.Err() == nil {
 		return callError(err)
 	}

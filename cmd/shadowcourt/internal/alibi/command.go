@@ -90,12 +90,12 @@ for neither 4 nor --fail-on; an entry that has expired is an error (2).`,
 	f := cmd.Flags()
 	o.flags(f, render.FormJSON, render.FormSARIF, render.FormJUnit, render.FormGitHub, render.FormGitLab)
 	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
-		"default branch, else HEAD for changes that are not committed")
+		"default branch, on that branch HEAD for changes that are not committed or else the commit before")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: "+cli.OrList(readable()))
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .sarif, .xml for JUnit), or one of "+
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .jsonl, .sarif, .xml for JUnit), or one of "+
 		cli.OrList(render.AnswerForms())+"; may be repeated")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
@@ -325,6 +325,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
 	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
+	config.LoadLate = func(module string) { p.Say("loading the module " + module + ", which takes seconds the first time") }
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)
 	if err != nil {
