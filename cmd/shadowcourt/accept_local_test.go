@@ -117,7 +117,11 @@ func TestAccept_FZ5_PortsOfTheService(t *testing.T) {
 		u.run(t, "", "serve", "--data", t.TempDir(), "--listen", listen).wants(t, 2,
 			"port "+port+" is in use at 127.0.0.1:"+port+": another service may run there; stop it, or use --listen 127.0.0.1:0")
 	}
-	u.run(t, "", "serve", "--data", t.TempDir(), "--listen", "court").wants(t, 2, `--listen "court": use a host and a port, such as 127.0.0.1:8712, or a port alone`)
+	data := filepath.Join(t.TempDir(), "court")
+	u.run(t, "", "serve", "--data", data, "--listen", "court").wants(t, 2, `--listen "court": use a host and a port, such as 127.0.0.1:8712, or a port alone`)
+	if left, err := os.ReadDir(data); err == nil {
+		t.Errorf("a rejected command line made %v", left)
+	}
 	u.run(t, "", "mcp", "--listen", port).wants(t, 2, "--listen", "have the agent start `shadowcourt mcp`")
 	if address, _ := served(t, u, "--listen", "0"); !strings.HasPrefix(address, "http://127.0.0.1:") {
 		t.Errorf("a port alone is at %s", address)

@@ -110,7 +110,7 @@ func TestAccept_SV5_TokensAreMadeWhereADatabaseIs(t *testing.T) {
 	}
 	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0, " first release")
 	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "there are no tokens")
-	u.run(t, "", "serve", "token", "add", "ci", "--data", data).wants(t, 0, "token 1 is shown once")
+	u.run(t, "", "serve", "token", "add", "ci", "--data", data).wants(t, 0, "token 1 is shown once", "with the same --data or --database")
 	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "ID\tSTATE\tNAME", "1\tvalid\tci\tci\tsubmit")
 	u.run(t, "", "serve", "token", "revoke", "2", "--data", data).wants(t, 2, "there is no token 2", "serve token list")
 }

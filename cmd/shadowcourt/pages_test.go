@@ -370,8 +370,8 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 				if !strings.HasPrefix(line, "  "+cmd.CommandPath()) && cmd.HasParent() {
 					t.Errorf("an example of another command: %s", line)
 				}
-				// The first two run tests of a repository: TestAccept_AL10 pastes the first in that of the demo. The others need a server: TestAccept_IG1 and IG6.
-				if !slices.Contains([]string{"alibi", "culprit", "publish", "github", "gitlab", "issues", "reportportal"}, cmd.Name()) {
+				// The first two run tests of a repository: TestAccept_AL10 pastes the first in that of the demo. The others need a server or are one: TestAccept_IG1, IG6 and SV1.
+				if !slices.Contains([]string{"alibi", "culprit", "publish", "github", "gitlab", "issues", "reportportal", "serve", "login", "revoke"}, cmd.Name()) {
 					shell(t, dir, line)
 				}
 			}

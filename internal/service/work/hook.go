@@ -26,6 +26,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -263,7 +264,7 @@ func parseHooks(name string, data []byte, getenv func(string) string) ([]*Hook, 
 	if root := in.Document(data, maxHookFile); root != nil {
 		in.Struct(root, "", &f, nil)
 	}
-	fail := func(path, format string, args ...any) { in.FailAt(path, strictyaml.CodeOutOfRange, format, args...) }
+	fail := func(path, format string, args ...any) { in.FailAt(path, abi.CodeInvalidValue, format, args...) }
 	hooks := []*Hook{}
 	if len(f.Hooks) > maxHooks {
 		fail("hooks", "has %d webhooks, and %d are allowed", len(f.Hooks), maxHooks)

@@ -166,7 +166,7 @@ func (o *options) checkOutputs(args []string) error {
 		if form, file := reportOf(name); strings.EqualFold(filepath.Ext(file), ".csv") && form == "" || strings.HasPrefix(name, "csv=") {
 			faults = append(faults, fmt.Errorf("--report %q: CSV is not written: use JSON lines (.jsonl)", name))
 		} else if form == "" {
-			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html, .md, .json, .sarif or .xml, or FORM=FILE with one of %s", name, cli.OrList(render.AnswerForms())))
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html, .md, .json, .jsonl, .sarif or .xml, or FORM=FILE with one of %s", name, cli.OrList(render.AnswerForms())))
 		}
 	}
 	if o.explain != "" && o.format != "table" {

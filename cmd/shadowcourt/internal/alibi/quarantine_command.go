@@ -62,11 +62,15 @@ func (p *fileFlag) read(ctx context.Context, now time.Time) (*quarantine.File, e
 	return f, err
 }
 
-// needed is read where the file has to be there.
+// needed is read where a file that is named has to be there. A repository without the file has no entries.
 func (p *fileFlag) needed(ctx context.Context, now time.Time) (*quarantine.File, error) {
+	named := p.file != ""
 	f, err := p.read(ctx, now)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch absent := errors.Is(err, fs.ErrNotExist); {
+	case absent && named:
 		return nil, cli.InputError(fmt.Errorf("%s: no such file: write one with shadowcourt quarantine propose ANSWERS.json --write", p.file))
+	case absent:
+		return quarantine.New(p.file), nil
 	}
 	return f, err
 }

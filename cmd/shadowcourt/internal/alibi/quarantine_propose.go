@@ -120,7 +120,7 @@ func (o *proposal) run(ctx context.Context, s cli.Streams, names []string) error
 	added, removed, updated := counts[quarantine.Add], counts[quarantine.Remove], counts[quarantine.Count]
 	switch {
 	case len(changes) == 0:
-		fmt.Fprintf(s.Err, "%s: nothing to change\n", sanitize.Line(o.file))
+		fmt.Fprintf(s.Err, "%s: nothing to change: no further test is proven flaky, and no entry expired or stopped\n", sanitize.Line(o.file))
 		return nil
 	case !o.write:
 		fmt.Fprintf(s.Err, "%s: not changed; with --write, %s %s added, %d removed and %d updated\n", sanitize.Line(o.file),

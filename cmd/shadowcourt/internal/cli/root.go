@@ -209,6 +209,9 @@ func nearFlags(cmd *cobra.Command, err error) []string {
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
 		return nil
 	}
+	if f := cmd.Flag("format"); f != nil && unknown.GetSpecifiedName() == "json" {
+		return []string{"--format json"}
+	}
 	// Cobra compares names of commands alone.
 	names := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

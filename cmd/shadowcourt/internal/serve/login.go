@@ -34,7 +34,7 @@ configuration, and sent to this scheme, host and port alone. The variable
 A service that you run yourself on this machine needs no token from you: login prints an
 address that signs in your browser, once. Without URL it is the one at
 ` + ownService + `.`,
-		Example: `  shadowcourt login --help`,
+		Example: `  shadowcourt login https://court.example`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return cli.ExactArgs(min(len(args), 1), "the address of one service")(cmd, args)
 		},

@@ -75,7 +75,7 @@ needs a token. With --database postgres://... any number of processes share the 
 ` + "`shadowcourt serve migrate`" + ` first.
 
 Exit codes: 0 told to stop; 1 something failed while running; 2 the command line is wrong.`,
-		Example: `  shadowcourt serve --help`,
+		Example: `  shadowcourt serve --data court`,
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
 	}
@@ -102,8 +102,10 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	o.experiments.ServiceFlags(cmd)
 	o.trust.PolicyFlag(f)
 	cli.RemovedFlags(f, "let Renovate read the registry's tags", "update-interval", "update-share")
+	const withoutRefit = "download the corrected cases on the page of quality, and run `shadowcourt fit`"
+	cli.RemovedFlags(f, withoutRefit, "refit")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	cmd.AddCommand(newMigrate(s), newToken(s),
+	cmd.AddCommand(newMigrate(s), newToken(s), cli.Removed("refit", withoutRefit),
 		cli.Removed("audit", "`GET /api/v1/audit-log` lists the audit log; shorten the table audit_log by the database's own tools"))
 	return cmd
 }
@@ -116,17 +118,17 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	if err != nil {
 		return cli.InputError(err)
 	}
-	if config.Store, err = o.open(ctx, config.Log, makeMissing); err != nil {
-		return err
-	}
-	defer config.Store.Close()
-	listeners, err := listen(ctx, o.listen)
+	listeners, err := listen(ctx, o.listen) // before a database is made: it is a check of the flag, too
 	if err != nil {
 		return cli.InputError(err)
 	}
 	for _, l := range listeners {
 		defer func() { _ = l.Close() }()
 	}
+	if config.Store, err = o.open(ctx, config.Log, makeMissing); err != nil {
+		return err
+	}
+	defer config.Store.Close()
 	all, loopback := origins(config, listeners)
 	remove, err := keepLocal(config, loopback, s.Err)
 	if err != nil {

@@ -77,7 +77,7 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			return err
 		}
 		fmt.Fprintln(s.Out, added.Secret)
-		fmt.Fprintf(s.Err, "token %d is shown once; `shadowcourt serve token revoke %d` ends it\n", added.ID, added.ID)
+		fmt.Fprintf(s.Err, "token %d is shown once; `shadowcourt serve token revoke %d` with the same --data or --database ends it\n", added.ID, added.ID)
 		return nil
 	})
 	f := cmd.Flags()
@@ -129,7 +129,7 @@ func newTokenRevoke(s cli.Streams) *cobra.Command {
 		Use:     "revoke ID",
 		Short:   "Revoke a token, at once",
 		Long:    "Revoke a token: it is not valid any more, at once, and neither are the sessions that were begun with it.",
-		Example: `  shadowcourt serve token revoke --help`,
+		Example: `  shadowcourt serve token revoke 1 --data court`,
 		Args:    cli.ExactArgs(1, "the ID of a token"),
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			var err error
