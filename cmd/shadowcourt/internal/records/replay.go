@@ -47,8 +47,8 @@ from the runs that it states. No test is run.
 With --docket the cases come from there, and trials of other cases differ. A trial whose
 modules, case or answers are missing cannot be replayed, which says nothing against it.
 
-Exit codes: 0 the same bytes; 1 not the same, or not to be replayed; 2 the command line is
-wrong.`,
+Exit codes: 0 the same bytes; 1 not the same, not to be replayed, or the record breaks off
+in an entry (the trials before it are replayed); 2 the command line is wrong.`,
 		Example: "  shadowcourt replay trials.record --key court.key.pub",
 		Args:    needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -209,7 +209,7 @@ func (s *replaySession) each(ctx context.Context, ids []string, do func(*replay.
 	return nil
 }
 
-// trials reads on, and leaves out the trials that nobody asks for. An entry that was not written whole is the end.
+// trials reads on, and leaves out the trials that nobody asks for.
 func (s *replaySession) trials(ids []string) iter.Seq2[*record.Trial, error] {
 	return func(yield func(*record.Trial, error) bool) {
 		for {
@@ -217,9 +217,8 @@ func (s *replaySession) trials(ids []string) iter.Seq2[*record.Trial, error] {
 			if err == nil {
 				s.proof.read(entry, s.reader.Head())
 			}
-			var fault *record.FaultError
 			switch {
-			case errors.Is(err, io.EOF), errors.As(err, &fault) && fault.Torn:
+			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
 				yield(nil, err)
