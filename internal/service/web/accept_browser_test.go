@@ -167,7 +167,6 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	if got := b.texts("#selection p")[0]; got != "2 groups, 9 cases selected" {
 		t.Errorf("the selection says %q", got)
 	}
-	b.picture("inbox-selection")
 	b.press("2")
 	b.eventually("ab001", 9)
 	b.press("u")
