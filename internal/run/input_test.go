@@ -62,11 +62,11 @@ func TestAccept_IG4_BombsAndNonsense(t *testing.T) {
 		{"-", gzipOf(t, events), Auto, "p.T of stdin"},
 		{"-", gzipOf(t, events), GoTest, "p.T of stdin"},
 		{"two.gz", gzipOf(t, events) + gzipOf(t, strings.ReplaceAll(events, `"T"`, `"U"`)), Auto, "p.T of two.gz\np.U of two.gz"},
-		{"bomb.gz", gzipOf(t, events) + strings.Repeat(gzipOf(t, strings.Repeat(" ", 1<<20)), freeBytes>>20), Auto, "bomb.gz looks like a decompression bomb: it has more than 256 MiB when it is unpacked, more than 100 times its size"},
+		{"bomb.gz", gzipOf(t, events) + strings.Repeat(gzipOf(t, strings.Repeat(" ", 1<<20)), freeBytes>>20), Auto, "bomb.gz: looks like a decompression bomb: it has more than 256 MiB when it is unpacked, more than 100 times its size"},
 		{"two.gz", gzipOf(t, gzipOf(t, suite)), Auto, "two.gz is compressed (gzip)"},
 		{"zip.gz", gzipOf(t, "PK\x03\x04"), Auto, "zip.gz is a zip archive; extract the reports first, as with `unzip zip.gz`"},
 		{"tar.gz", gzipOf(t, tar), Auto, "tar.gz is a tar archive; extract the reports first"},
-		{"head.gz", "\x1f\x8b", Auto, "head.gz begins as gzip does, and can't be unpacked: unexpected EOF"},
+		{"head.gz", "\x1f\x8b", Auto, "head.gz: begins as gzip does, and can't be unpacked: unexpected EOF"},
 		{"cut.gz", gzipOf(t, suite)[:60], Auto, "unexpected EOF"},
 		{"damaged.gz", gzipOf(t, events)[:40] + strings.Repeat("\x00", 16), Auto, "flate: corrupt input"},
 		{"x.zip", "PK\x03\x04", JUnit, "x.zip is a zip archive; extract the reports first, as with `unzip x.zip`"},
@@ -78,7 +78,7 @@ func TestAccept_IG4_BombsAndNonsense(t *testing.T) {
 		}
 	}
 	g := &gunzip{name: "x.gz", gzip: true, in: strings.NewReader("12"), read: 1 << 40, out: maxUnpackedBytes - 1}
-	if _, err := io.ReadAll(g); err == nil || err.Error() != "x.gz has more than 4096 MiB when it is unpacked, the limit: split it" {
+	if _, err := io.ReadAll(g); err == nil || err.Error() != "x.gz: has more than 4096 MiB when it is unpacked, the limit: split it (too_large)" {
 		t.Error(err)
 	}
 }

@@ -3,9 +3,14 @@ package run
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 // The limits of what is unpacked of one input.
@@ -39,14 +44,24 @@ func (g *gunzip) Read(p []byte) (int, error) {
 	}
 	switch g.out += int64(n); {
 	case g.out > maxUnpackedBytes:
-		g.err = fmt.Errorf("%s has more than %d MiB when it is unpacked, the limit: split it", g.name, maxUnpackedBytes>>20)
+		g.err = docket.NewLineError(g.name, 0, abi.CodeTooLarge, fmt.Sprintf("has more than %d MiB when it is unpacked, the limit: split it", maxUnpackedBytes>>20))
 	case g.out > freeBytes && g.out/maxRatio > g.read:
-		g.err = fmt.Errorf("%s looks like a decompression bomb: it has more than %d MiB when it is unpacked, more than %d times its size", g.name, freeBytes>>20, maxRatio)
+		g.err = docket.NewLineError(g.name, 0, abi.CodeTooLarge,
+			fmt.Sprintf("looks like a decompression bomb: it has more than %d MiB when it is unpacked, more than %d times its size", freeBytes>>20, maxRatio))
 	}
 	if g.err != nil {
 		return 0, g.err
 	}
-	return n, err
+	return n, g.fault(err)
+}
+
+// fault is the error of an input that is no whole gzip, where it is one of its bytes and not of reading them.
+func (g *gunzip) fault(err error) error {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	if corrupt || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+		return docket.NewLineError(g.name, 0, docket.CodeNotText, "begins as gzip does, and can't be unpacked: "+err.Error())
+	}
+	return err
 }
 
 func (g *gunzip) open() error {
@@ -57,7 +72,7 @@ func (g *gunzip) open() error {
 	}
 	unzipped, err := gzip.NewReader(buffered)
 	if err != nil {
-		return fmt.Errorf("%s begins as gzip does, and can't be unpacked: %w", g.name, err)
+		return g.fault(err)
 	}
 	g.in, g.gzip = unzipped, true
 	return nil
