@@ -31,13 +31,15 @@ package gotest
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -144,22 +146,19 @@ type event struct {
 // parseEvent reads a line that begins with a brace. Invalid UTF-8 becomes U+FFFD.
 func parseEvent(line []byte) (event, []abi.Problem) {
 	var e event
-	err := json.Unmarshal(line, &e)
+	err := json.Unmarshal(line, &e, jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		return e, nil
 	}
 	problem := abi.Problem{Code: docket.CodeNotJSON, Detail: "is no event of go test -json"}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		problem = abi.Problem{Path: abi.Path{abi.Field(wrong.Field)}, Code: abi.CodeWrongType, Detail: "is " + kinds[wrong.Value] + ", expected a string"}
-	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		_, column := stream.Place(line[:max(0, min(int(syntax.Offset)-1, len(line)))])
-		problem.Detail = "is not valid JSON at column " + strconv.Itoa(column) + ": " + syntax.Error()
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		field := abi.Field(wrong.JSONPointer.LastToken())
+		problem = abi.Problem{Path: abi.Path{field}, Code: abi.CodeWrongType, Detail: "is " + stream.KindOf(wrong.JSONKind) + ", expected a string"}
+	} else if fault := stream.JSONFault(err, line, 0); fault != nil {
+		problem.Code, problem.Detail = fault.Code, fault.Error()
 	}
 	return event{}, []abi.Problem{problem}
 }
-
-// kinds are those of values as encoding/json calls them.
-var kinds = map[string]string{"object": "an object", "array": "a list", "bool": "a boolean", "number": "a number"}
 
 // damagedEvent says whether a line with problems is an event, and not something else that begins with a brace.
 func damagedEvent(line []byte, problems []abi.Problem) bool {

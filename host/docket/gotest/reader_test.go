@@ -139,10 +139,10 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 		},
 		{
 			name: "malformed lines",
-			stream: "{\"Action\":\n" + "{}\n" + "{\"Action\":7}\n" + "\n" + "plain\n" + ends("fail", "p", "TestA") +
+			stream: "{\"Action\":\n" + "{}\n" + "{\"Action\":7}\n" + "{\"Action\":\"fail\",\"Action\":\"pass\"}\n" + "plain\n" + ends("fail", "p", "TestA") +
 				"{\"Action\":\"fail\"}}\n" + ends("fail", "p", ""),
 			cases:    []string{"p.TestA"},
-			problems: []string{"run.json:1 not_json", "run.json:3 wrong_type", "run.json:7 not_json"},
+			problems: []string{"run.json:1 truncated", "run.json:3 wrong_type", "run.json:4 not_json", "run.json:7 not_json"},
 		},
 		{name: "nothing", stream: "", problems: []string{"run.json:0 empty_docket"}},
 		{name: "no stream at all", stream: "hello\nworld\n", problems: []string{"run.json:0 empty_docket"}},
@@ -187,7 +187,7 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 		"run.json:1: Package: is a number, expected a string (wrong_type)",
 		"run.json:2: Package: is missing: it is not known what failed (missing_field)",
 		"run.json:3: ImportPath: is missing: it is not known what failed (missing_field)",
-		"run.json:4: is not valid JSON at column 32: invalid character '}' looking for beginning of object key string (not_json)",
+		"run.json:4: is not valid JSON at column 31: invalid character ',' at start of value (not_json)",
 	}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

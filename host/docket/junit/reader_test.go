@@ -138,6 +138,7 @@ func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 		{"cut", "<testsuite>\n" + failing + "\n<testcase name='b'>\n<failure>tex", "report.xml:4: column 12: the report ends here, and <failure> is open (truncated)", 1},
 		{"the wrong end", "<testsuite>\n" + failing + "\n </testcase>", "report.xml:3: column 12: is no XML: element <testsuite> closed by </testcase> (not_xml)", 1},
 		{"an ampersand", "<testsuite>\n" + failing + "<testcase name='b'><failure>é & b</failure>", "report.xml:2: column 111: is no XML: invalid character entity & (no semicolon) (not_xml)", 1},
+		{"an attribute twice", "<testsuite>\n<testcase name='a' status='failed' status='run'/></testsuite>", "report.xml:2: column 49: is no XML: <testcase> has the attribute status twice (not_xml)", 0},
 		{"a name that nobody defined", "<testsuite>&xxe;</testsuite>", "report.xml:1: column 16: is no XML: invalid character entity &xxe; (not_xml)", 0},
 		{"a DOCTYPE", "<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY xxe SYSTEM 'file:///etc/passwd'>]>\n<testsuite>" + failing, "report.xml:2: column 1: has a DOCTYPE or another declaration, which a report may not have (doctype)", 0},
 		{"a declaration inside", "<testsuite>" + failing + "<!ENTITY a 'b'>", "report.xml:1: column 91: has a DOCTYPE or another declaration, which a report may not have (doctype)", 1},

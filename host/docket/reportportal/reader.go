@@ -156,8 +156,8 @@ func (p *parser) texts(raw io.Reader) error {
 		return p.fault(0, err)
 	}
 	from := &source{Reader: in}
-	// The last of two equal keys counts, and invalid UTF-8 becomes U+FFFD: logs have what programs print.
-	from.decoder = jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	// Invalid UTF-8 becomes U+FFFD: logs have what programs print.
+	from.decoder = jsontext.NewDecoder(from, jsontext.AllowInvalidUTF8(true))
 	for {
 		value, err := from.decoder.ReadValue()
 		unread := from.decoder.UnreadBuffer()

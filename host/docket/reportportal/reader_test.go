@@ -78,8 +78,8 @@ func TestLabels(t *testing.T) {
 	for more, want := range map[string]string{
 		"": four,
 		`,"issue":{"issueType":"ab_x1"},"statistics":{"defects":{"product_bug":{"total":2,"pb_y2":1,"pb001":1},"to_investigate":{"ti001":1,"ti_z3":1}}}`: four + " pb_y2 ab_x1", // those in use
-		`,"issue":{"issueType":"ab_x1"},"settings":{"subTypes":{"NO_DEFECT":[{"locator":"nd_n1","typeRef":"NO_DEFECT","longName":"Noise"}],` + // those of the settings
-			`"TO_INVESTIGATE":[{"locator":"ti_n2","typeRef":"TO_INVESTIGATE","longName":"x"}],"NO_DEFECT":[{"locator":"nd_n1","typeRef":"NO_DEFECT","longName":" "}]}}`: four + " nd_n1=Noise",
+		`,"issue":{"issueType":"ab_x1"},"settings":{"subTypes":{"NO_DEFECT":[{"locator":"nd_n1","typeRef":"NO_DEFECT","longName":"Noise"},` + // those of the settings
+			`{"locator":"nd_n1","typeRef":"NO_DEFECT","longName":" "}],"TO_INVESTIGATE":[{"locator":"ti_n2","typeRef":"TO_INVESTIGATE","longName":"x"}]}}`: four + " nd_n1=Noise",
 		`,"issue":{"issueType":"<script>"}`: four,
 	} {
 		var r reportportal.Reader
@@ -239,7 +239,8 @@ func TestAccept_IG4_BombsInExports(t *testing.T) {
 	for name, bomb := range map[string]struct{ begin, repeated, end, want string }{
 		"a text":   {`{"a":"`, "all is well ", "", "the text has more than 64 MiB: get smaller pages (too_large)"},
 		"elements": {"[", "1,", "1]", "has no test item of ReportPortal (empty_docket)"},
-		"fields":   {"{", `"name":[],`, `"a":1}`, "has no test item of ReportPortal (empty_docket)"},
+		"fields":   {"{", `"name":[],`, `"a":1}`, `is not valid JSON at column 12: the field "name" stands here a second time (not_json)`},
+		"objects":  {"[", `{"name":[]},`, "1]", "has no test item of ReportPortal (empty_docket)"},
 		"nesting":  {"", "[", "", "(not_json)"},
 	} {
 		t.Run(name, func(t *testing.T) {

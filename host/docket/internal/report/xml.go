@@ -75,6 +75,13 @@ func (t *XML) token() (xml.Token, error) {
 			return nil, &stream.TextError{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
 		}
 		t.path = append(t.path, token.Name.Local)
+		names := make(map[xml.Name]bool, len(token.Attr))
+		for _, a := range token.Attr {
+			if names[a.Name] {
+				return nil, &stream.TextError{Code: CodeNotXML, Detail: "is no XML: <" + Bounded(token.Name.Local) + "> has the attribute " + Bounded(a.Name.Local) + " twice"}
+			}
+			names[a.Name] = true
+		}
 	case xml.EndElement:
 		t.path = t.path[:len(t.path)-1]
 	}

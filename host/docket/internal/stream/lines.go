@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -185,6 +186,9 @@ func JSONFault(err error, text []byte, offset int64) *TextError {
 	case isSyntax:
 		at = int(min(max(syntax.ByteOffset-offset, 0), int64(len(text))))
 		fault.Detail = strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
+		if errors.Is(syntax.Err, jsontext.ErrDuplicateName) {
+			fault.Detail = fmt.Sprintf("the field %.80q stands here a second time", syntax.JSONPointer.LastToken())
+		}
 	default:
 		return nil
 	}
