@@ -71,7 +71,9 @@ func run(ctx context.Context, program, out string) error {
 const zone = "TZ=Asia/Tokyo"
 
 // environment of the report and of the experiments: packages are built as those of the command were, so that they are built once.
-func environment() []string { return []string{zone, "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0"} }
+func environment() []string {
+	return []string{zone, "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0"}
+}
 
 // failure is one that was planted.
 type failure struct {
