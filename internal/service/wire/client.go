@@ -36,7 +36,8 @@ type ClientConfig struct {
 	// Wait waits before a request is sent again, and ends early with the context. Nil: by the machine's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 	// Stall is how long a connection may stand still; 0: a minute. A service that has nothing to say says so every 10 s. Behind what was written it
-	// is twice as long: the answer to a large docket comes when all of it is stored.
+	// is twice as long: the answer to a large docket comes when all of it is stored. A whole answer, or a line of a stream, may take five times as
+	// long, and an upload what it needs at uploadRate.
 	Stall time.Duration
 	// Again, if not nil, is told why a request is sent again, and after what time.
 	Again func(err error, after time.Duration)
@@ -64,7 +65,15 @@ const (
 	longestPause = 15 * time.Second
 	// longestWait is how long the client waits where the service says for how long.
 	longestWait = time.Minute
+	// uploadRate is how many bytes a second a service takes at least.
+	uploadRate = 32 << 10
 )
+
+// errSlow is why a request ends of which a part comes now and then, and no whole.
+var errSlow = errors.New("no whole answer came in time")
+
+// patience is how long a whole answer, or a line of one, may take.
+func (c *Client) patience() time.Duration { return 5 * cmp.Or(c.config.Stall, stallTime) }
 
 // NewClient makes a client. An error says what is wrong with the address.
 func NewClient(config ClientConfig) (*Client, error) {
@@ -200,6 +209,9 @@ func (c *Client) get(ctx context.Context, impatient bool, to any, query url.Valu
 
 // answer sends a request, and reads the answer in JSON.
 func (c *Client) answer(r *http.Request, to any) (status int, err error) {
+	ctx, stop := context.WithTimeoutCause(r.Context(), c.patience()+time.Duration(r.ContentLength/uploadRate)*time.Second, errSlow)
+	defer stop()
+	r = r.WithContext(ctx)
 	response, err := c.do(r)
 	if err != nil {
 		return 0, err
@@ -408,7 +420,8 @@ func (e *ConnectionError) Unwrap() error { return e.Err }
 
 // lost says what a fault of the connection means.
 func (c *Client) lost(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	slow := errors.Is(context.Cause(ctx), errSlow)
+	if ctx.Err() != nil && !slow {
 		return ctx.Err()
 	}
 	e := &ConnectionError{Server: c.Server()}
@@ -419,6 +432,8 @@ func (c *Client) lost(ctx context.Context, err error) error {
 	var noTLS tls.RecordHeaderError
 	var dns *net.DNSError
 	switch {
+	case slow:
+		e.Err = errSlow
 	case errors.As(err, &untrusted):
 		e.Final, e.Err = true, fmt.Errorf("its certificate is not trusted: %w; SSL_CERT_FILE names a file with the certificate of your authority", untrusted.Err)
 	case errors.As(err, &noTLS), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // net/http has no type for it

@@ -315,6 +315,28 @@ func TestAccept_SV6_TrialsContinueWhereTheyWereCutOff(t *testing.T) {
 	}
 }
 
+// A server that sends a byte now and then, and never an answer or a line, is left as one that stands still.
+func TestAServerThatDripsIsLeft(t *testing.T) {
+	t.Parallel()
+	for kind, do := range map[string]func(*wire.Client) error{
+		"application/json":  func(c *wire.Client) error { _, err := c.Docket(t.Context(), 7); return err },
+		"application/jsonl": func(c *wire.Client) error { _, err := read(t, c); return err },
+	} {
+		c := connect(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			for r.Context().Err() == nil {
+				_, _ = io.WriteString(w, " ")
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		}, wire.ClientConfig{Stall: 50 * time.Millisecond, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+		var lost *wire.ConnectionError
+		if err := do(c); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no whole answer came in time") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 // A server that says nothing any more, in an answer or while it should read, is left after a time.
 func TestAServerThatStandsStillIsLeft(t *testing.T) {
 	t.Parallel()

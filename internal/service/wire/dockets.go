@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Me is who the service takes the client for.
@@ -222,6 +223,10 @@ func (c *Client) ended(ctx context.Context, d *Docket, next, came int) error {
 
 // trials reads a stream once.
 func (c *Client) trials(ctx context.Context, id int64, from int, form Form, each func(*Line) bool) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	late := time.AfterFunc(c.patience(), func() { stop(errSlow) })
+	defer late.Stop()
 	q := url.Values{"wait": {"true"}, "from": {strconv.Itoa(from)}, "form": {string(form)}}
 	r, err := c.request(ctx, http.MethodGet, q, nil, "dockets", strconv.FormatInt(id, 10), "trials")
 	if err != nil {
@@ -237,7 +242,9 @@ func (c *Client) trials(ctx context.Context, id int64, from int, form Form, each
 	}
 	lines := LineReader{In: bufio.NewReaderSize(response.Body, 64<<10), Most: form.MaxLine()}
 	for {
+		late.Reset(c.patience())
 		text, err := lines.Next()
+		late.Stop() // while the line is written
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
