@@ -40,6 +40,8 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 
 # Tools built as bin/shadowcourt is, without cgo and without paths of this checkout, share compiled packages with it: a fifth of `make demo`.
 RUN := CGO_ENABLED=0 $(GO) run -trimpath
+# A compiler that collects its garbage less often takes a fifth less time, and 1.1 GB at most in place of 0.9.
+COMPILE := GOGC=400 CGO_ENABLED=0
 
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
 # Four packages at a time, so that no core waits for tests that wait.
@@ -87,16 +89,16 @@ demo-files: command ## rewrite the profile of demo-docket
 
 .PHONY: command
 command: plugins ## build bin/shadowcourt, the modules in it
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/shadowcourt
+	$(COMPILE) $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/shadowcourt
 
 .PHONY: build
 build: command ## build bin/shadowcourt, and the program beside it that verifies keyless signatures
-	cd cmd/shadowcourt-keyless && CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/$(BIN)-keyless .
+	cd cmd/shadowcourt-keyless && $(COMPILE) $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/$(BIN)-keyless .
 
 .PHONY: install
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
-	CGO_ENABLED=0 $(GO) install -trimpath -ldflags='-s -w' ./cmd/shadowcourt
-	cd cmd/shadowcourt-keyless && CGO_ENABLED=0 $(GO) install -trimpath -ldflags='-s -w' .
+	$(COMPILE) $(GO) install -trimpath -ldflags='-s -w' ./cmd/shadowcourt
+	cd cmd/shadowcourt-keyless && $(COMPILE) $(GO) install -trimpath -ldflags='-s -w' .
 
 .PHONY: release
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
@@ -120,7 +122,7 @@ vet-platforms: plugins ## compile and vet the code and all tests for the other s
 
 .PHONY: plugins
 plugins: ## build the modules that the command embeds
-	$(RUN) ./tools/buildmodules
+	GOGC=400 $(RUN) ./tools/buildmodules
 
 .PHONY: test
 test: plugins ## run the quick tier of the tests: all but what internal/testkit/tier names long

@@ -178,7 +178,7 @@ const maxRuns = 200
 // failingRun runs the tests until one run has all failures that were planted, and no other. It is the report of that run.
 func failingRun(ctx context.Context, dir string) ([]byte, error) {
 	for range maxRuns {
-		report, err := command(ctx, dir, nil, append(environment(), "GOWORK=off"), "go", "test", "-json", "-count=1", "./...")
+		report, err := command(ctx, dir, nil, append(environment(), "GOWORK=off"), "go", "test", "-json", "-vet=off", "-count=1", "./...")
 		failed := failedTests(report)
 		if len(failed) == 0 {
 			return nil, fmt.Errorf("no test fails: %w\n%s", err, report[:min(len(report), 2000)])
