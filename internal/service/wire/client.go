@@ -220,7 +220,7 @@ func (c *Client) answer(r *http.Request, to any) (status int, err error) {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return 0, c.lost(r.Context(), err)
+		return 0, c.lost(ctx, err)
 	case len(text) > maxAnswer:
 		return 0, c.foreign("its answer is too long")
 	}
