@@ -282,6 +282,10 @@ histories-study: plugins ## judge the saved cases of lab/histories without runni
 alibi-profile: ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
 	$(call lab,histories) profile -out pipelines/profiles/alibi.yaml
 
+.PHONY: chance-study
+chance-study: ## compare rules that tell a flaky test from one that a change made fail more often, for lab/tables; needs a minute
+	$(call lab,chance) -tables lab/tables/chance
+
 .PHONY: culprit-study
 culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/tables; needs a minute
 	$(call lab,culprit) -tables lab/tables/culprit
