@@ -74,14 +74,14 @@ func (s *session) pause() (resume func()) {
 func (s *session) ready(ctx context.Context, module string) error {
 	late, ok := s.modules.(interface {
 		Waits(module string) bool
-		Load(ctx context.Context, module string) error
+		Ready(ctx context.Context, module string) error
 	})
 	if !ok || !late.Waits(module) {
 		return nil
 	}
 	defer s.pause()()
 	s.runtime.sandbox.LoadLate(module)
-	if err := late.Load(ctx, module); err != nil && ctx.Err() == nil {
+	if err := late.Ready(ctx, module); err != nil && ctx.Err() == nil {
 		return callError(err)
 	}
 	return ctx.Err()

@@ -113,14 +113,14 @@ func (g *Generation) Call(ctx context.Context, module string, call abi.Call, req
 	return m.Call(ctx, call, request)
 }
 
-// Waits says whether the module of that name is still to be loaded, which Load does.
+// Waits says whether the module of that name is still to be loaded, which Ready does.
 func (g *Generation) Waits(module string) bool {
 	m, ok := g.modules[module]
 	return ok && m.sandbox.Load() == nil
 }
 
-// Load loads the module of that name, if it is not loaded yet. The error is that of sandbox.Engine.LoadInspected.
-func (g *Generation) Load(ctx context.Context, module string) error {
+// Ready loads the module of that name, if it is not loaded yet. The error is that of sandbox.Engine.LoadInspected.
+func (g *Generation) Ready(ctx context.Context, module string) error {
 	m, err := g.Module(module)
 	if err == nil {
 		_, err = m.loaded(ctx)
