@@ -70,7 +70,7 @@ func run(ctx context.Context, program, out string) error {
 // zone is what breaks a test on the machine of the report: `make demo` sets it for the experiments, too.
 const zone = "TZ=Asia/Tokyo"
 
-// environment of the report and of the experiments: packages are built as those of the command were, so that they are built once.
+// environment of the report, which needs no vet, and of the experiments: packages are built as those of the command were, so that they are built once.
 func environment() []string {
 	return []string{zone, "GOFLAGS=-mod=readonly -trimpath", "CGO_ENABLED=0"}
 }

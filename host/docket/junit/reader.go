@@ -115,6 +115,7 @@ func (p *parser) account(start xml.StartElement, line, held int, totals ...strin
 	for _, total := range totals {
 		value := strings.TrimSpace(report.Attribute(start, total))
 		n, _ := strconv.Atoi(value) // the largest for one beyond all
+		// The outcome of a run, in place of a number, states one.
 		if trxFailed(value) {
 			n = 1
 		}

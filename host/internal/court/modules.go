@@ -214,7 +214,7 @@ func (r *Runtime) open(ctx context.Context, config Sandbox, logger *slog.Logger)
 	if err != nil {
 		return &CacheError{config.CacheDir, fmt.Errorf("open the sandbox: %w", err)}
 	}
-	r.sandbox, r.engine, r.registry, r.running = config, engine, registry.New(engine, config.LoadLate != nil), make(chan struct{}, callsAtOnce())
+	r.sandbox, r.engine, r.registry, r.running = config, engine, registry.New(engine, config.LoadLate), make(chan struct{}, callsAtOnce())
 	return nil
 }
 

@@ -80,7 +80,6 @@ func (s *session) ready(ctx context.Context, module string) error {
 		return nil
 	}
 	defer s.pause()()
-	s.runtime.sandbox.LoadLate(module)
 	if err := late.Ready(ctx, module); err != nil && ctx.Err() == nil {
 		return callError(err)
 	}

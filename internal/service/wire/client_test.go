@@ -331,7 +331,8 @@ func TestAServerThatDripsIsLeft(t *testing.T) {
 			}
 		}, wire.ClientConfig{Stall: 50 * time.Millisecond, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 		var lost *wire.ConnectionError
-		if err := do(c); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no whole answer came in time") {
+		// On a busy machine the bytes come so late that the connection counts as standing still.
+		if err := do(c); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no whole answer came in time") && !strings.Contains(err.Error(), "stood still") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -75,12 +75,17 @@ func (t *XML) token() (xml.Token, error) {
 			return nil, &stream.TextError{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
 		}
 		t.path = append(t.path, token.Name.Local)
-		names := make(map[xml.Name]bool, len(token.Attr))
-		for _, a := range token.Attr {
+		var names map[xml.Name]bool // most elements have no second attribute
+		for i, a := range token.Attr {
+			if i == 1 {
+				names = map[xml.Name]bool{token.Attr[0].Name: true}
+			}
 			if names[a.Name] {
 				return nil, &stream.TextError{Code: CodeNotXML, Detail: "is no XML: <" + Bounded(token.Name.Local) + "> has the attribute " + Bounded(a.Name.Local) + " twice"}
 			}
-			names[a.Name] = true
+			if i > 0 {
+				names[a.Name] = true
+			}
 		}
 	case xml.EndElement:
 		t.path = t.path[:len(t.path)-1]

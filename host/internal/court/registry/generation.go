@@ -18,9 +18,9 @@ type Module struct {
 	Manifest abi.Manifest
 	info     sandbox.Info
 	granted  []abi.Capability
+	sandbox  atomic.Pointer[sandbox.Module] // nil until its first call, where load does it then
 	load     func(ctx context.Context) (*sandbox.Module, error)
 	loading  sync.Mutex
-	sandbox  atomic.Pointer[sandbox.Module] // nil until its first call where loading was left for that
 	// holders are the generations that it is in: one that a swap does not change is in the next one as it is.
 	holders atomic.Int64
 }

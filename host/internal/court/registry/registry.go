@@ -15,15 +15,18 @@ import (
 // Registry holds the current generation. It is safe for concurrent use.
 type Registry struct {
 	engine  *sandbox.Engine
-	late    bool
+	late    func(module string)
 	current atomic.Pointer[Generation]
 	install sync.Mutex // one Install at a time
 	closed  atomic.Bool
 	number  uint64
 }
 
-// New makes an empty registry on an engine, which stays the caller's. With late, a module of this program is loaded at its first call.
-func New(engine *sandbox.Engine, late bool) *Registry { return &Registry{engine: engine, late: late} }
+// New makes an empty registry on an engine, which stays the caller's. With late, which is told its name then, a module of this program is
+// loaded at its first call; nil loads all at once.
+func New(engine *sandbox.Engine, late func(module string)) *Registry {
+	return &Registry{engine: engine, late: late}
+}
 
 // Install loads modules, checks them against needs, and makes them the current generation. files are wasm files by module name; check is
 // asked last with the digests of the code, and may reject the whole set. A module that the current generation has already is kept as it is,
@@ -122,18 +125,26 @@ func (r *Registry) loadOne(ctx context.Context, files map[string]sandbox.File, n
 		return incumbent, nil
 	}
 	m := &Module{Name: need.Module, Manifest: i.manifest, info: i.info, granted: granted}
-	m.load = func(ctx context.Context) (*sandbox.Module, error) {
-		if i.err != nil {
-			return r.loadFaulty(ctx, files[need.Module])
-		}
-		return r.engine.LoadInspected(ctx, i.info, granted, warmCalls(&i.manifest)...)
-	}
-	if !r.late || i.err != nil || !i.info.Described() {
-		if _, err := m.loaded(ctx); err != nil {
-			return nil, loadFaults(need.Module, err)
-		}
-	}
 	m.holders.Add(1)
+	if r.late != nil && i.err == nil && i.info.Described() {
+		m.load = func(ctx context.Context) (*sandbox.Module, error) {
+			r.late(m.Name)
+			return r.engine.LoadInspected(ctx, i.info, granted, warmCalls(&i.manifest)...)
+		}
+		return m, nil
+	}
+	var module *sandbox.Module
+	err := i.err
+	if err == nil {
+		module, err = r.engine.LoadInspected(ctx, i.info, granted, warmCalls(&i.manifest)...)
+	} else {
+		module, err = r.loadFaulty(ctx, files[need.Module])
+	}
+	if err != nil {
+		return nil, loadFaults(need.Module, err)
+	}
+	m.info = module.Info() // without the file, whose bytes can go
+	m.sandbox.Store(module)
 	return m, nil
 }
 

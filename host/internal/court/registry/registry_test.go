@@ -56,7 +56,7 @@ func both(what byte) map[string]sandbox.File {
 func open(t *testing.T) *registry.Registry {
 	t.Helper()
 	engine := must.Get(sandbox.New(t.Context(), sandbox.Config{}))(t)
-	r := registry.New(engine, false)
+	r := registry.New(engine, nil)
 	t.Cleanup(func() {
 		if err := errors.Join(r.Close(context.Background()), engine.Close(context.Background())); err != nil {
 			t.Error(err)
