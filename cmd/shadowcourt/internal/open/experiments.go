@@ -54,8 +54,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 		cli.BoolOption(&e.network, "network", "leave the network on for the tests"),
 		cli.BoolOption(&e.home, "home", "let the tests read your home folder, as their HOME, and all else that you can read"),
 		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)"),
-		cli.BoolOption(&o.Strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"),
-		cli.RemovedOption("coverage", "it changed no answer, and nothing takes its place"))
+		cli.BoolOption(&o.Strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
 	for old, option := range map[string]string{"budget": "budget", "experiment-home": "home", "runner": "runner"} {
 		cli.Alias(f, old, "experiments", option)
 	}

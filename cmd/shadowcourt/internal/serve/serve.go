@@ -102,10 +102,8 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	o.experiments.ServiceFlags(cmd)
 	o.trust.PolicyFlag(f)
 	cli.RemovedFlags(f, "let Renovate read the registry's tags", "update-interval", "update-share")
-	const withoutRefit = "download the corrected cases on the page of quality, and run `shadowcourt fit`"
-	cli.RemovedFlags(f, withoutRefit, "refit")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	cmd.AddCommand(newMigrate(s), newToken(s), cli.Removed("refit", withoutRefit),
+	cmd.AddCommand(newMigrate(s), newToken(s),
 		cli.Removed("audit", "`GET /api/v1/audit-log` lists the audit log; shorten the table audit_log by the database's own tools"))
 	return cmd
 }

@@ -60,7 +60,7 @@ wrong.`,
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.AgentFlags(cmd, &o.sources)
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, to look into and to keep corrections in")
-	cli.RemovedFlags(f, "have the agent start `shadowcourt mcp`, and talk to it on standard input and output", "listen", "token")
+	cli.RemovedFlags(f, "have the agent start `shadowcourt mcp`, and talk to it on standard input and output", "listen")
 	return cmd
 }
 
