@@ -7,22 +7,40 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
-// Do ends the test if there is an error.
-func Do(t testing.TB, err error) {
+// Do ends the test if there is an error; what says of which step.
+func Do(t testing.TB, err error, what ...any) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(append(what, err)...)
 	}
 }
 
 // Get gives what a call returns beside its error, if there is none: must.Get(os.ReadFile(name))(t).
-func Get[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
+func Get[T any](value T, err error) func(t testing.TB, what ...any) T {
+	return func(t testing.TB, what ...any) T {
 		t.Helper()
-		Do(t, err)
+		Do(t, err, what...)
 		return value
+	}
+}
+
+// Equal ends the test where check.Equal reports.
+func Equal[T comparable](t testing.TB, got, want T, what ...any) {
+	t.Helper()
+	if check.Equal(t, got, want, what...); got != want {
+		t.FailNow()
+	}
+}
+
+// Len ends the test where check.Len reports.
+func Len[T any](t testing.TB, list []T, want int, what ...any) {
+	t.Helper()
+	if check.Len(t, list, want, what...); len(list) != want {
+		t.FailNow()
 	}
 }
 

@@ -67,9 +67,7 @@ func auditExamples(t *testing.T, a *host.Auditor) {
 	defer func() { _ = in.Close() }()
 	scores := map[string][]int{}
 	for one := range a.AuditAll(t.Context(), docket.Opinions("opinions.jsonl", in), 1) {
-		if one.Err != nil {
-			t.Fatal(one.Err)
-		}
+		must.Do(t, one.Err)
 		heard(t, a.Rubric(), one.Audit, scores)
 	}
 	for judge, want := range map[string][]int{

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // mutantsOfModule of what a module answers are made.
@@ -31,10 +32,7 @@ func standMutants(t *testing.T, m *sandbox.Module) {
 	for i := range mutantsOfModule {
 		sample := &samples[i%len(samples)]
 		if i < len(samples) {
-			out, err := m.Call(t.Context(), sample.Call, sample.Request)
-			if err != nil {
-				t.Fatalf("%s: %v", sample.Name, err)
-			}
+			out := must.Get(m.Call(t.Context(), sample.Call, sample.Request))(t, sample.Name)
 			sample.Request = out.Bytes // from here on it is the answer
 		}
 		decoder, _ := codec.Lookup(types[sample.Call])

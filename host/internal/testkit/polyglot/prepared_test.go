@@ -89,12 +89,12 @@ func sees(t *testing.T, f *abi.Failure, want []byte) {
 // lacks puts requests before a module that was not prepared with what they name.
 func lacks(t *testing.T, m *sandbox.Module) {
 	t.Helper()
-	never, empty := sandbox.Prepared{}, sandbox.Prepared{Generation: preparation(&abi.PrepareRequest{Digest: "second"})}
+	empty := preparation(&abi.PrepareRequest{Digest: "second"})
 	for name, tc := range map[string]struct {
-		after sandbox.Prepared
+		after *sandbox.Preparation
 		with  abi.Prepared
 	}{
-		"never prepared":      {never, abi.Prepared{Digest: "second"}},
+		"never prepared":      {nil, abi.Prepared{Digest: "second"}},
 		"another digest":      {both(), abi.Prepared{Digest: "first"}},
 		"no profile":          {empty, abi.Prepared{Digest: "second", Profile: &abi.ProfileParts{All: true}}},
 		"signal out of range": {both(), abi.Prepared{Digest: "second", Profile: &abi.ProfileParts{Signals: []int{0, 2000}}}},
@@ -111,7 +111,7 @@ func lacks(t *testing.T, m *sandbox.Module) {
 	node.Prepared = &abi.Prepared{Digest: "second", Case: true}
 	isBad(t, askNode(t, m, empty, &node))
 
-	invalid := sandbox.Prepared{Case: &sandbox.Preparation{Request: []byte{0x81, 0xa3, 'f', 'o', 'g', 1}}}
+	invalid := &sandbox.Preparation{Requests: [][]byte{{0x81, 0xa3, 'f', 'o', 'g', 1}}}
 	if _, err := m.CallPrepared(t.Context(), invalid, abi.CallNode, nil); err == nil || !strings.Contains(err.Error(), "bad_request: fog") {
 		t.Errorf("an invalid preparation: %v", err)
 	}
@@ -124,8 +124,8 @@ func keeps(t *testing.T, wasm []byte) {
 	prepare := func(request []byte) *abi.Failure {
 		return decoded(t, call(abi.ExportPrepare, request), codec.DecodePrepareResponse).Failure
 	}
-	for _, p := range []*sandbox.Preparation{both().Generation, both().Case} {
-		if f := prepare(p.Request); f != nil {
+	for _, request := range both().Requests {
+		if f := prepare(request); f != nil {
 			t.Fatalf("failure %+v", f)
 		}
 	}
@@ -176,23 +176,24 @@ func isBad(t *testing.T, f *abi.Failure) {
 }
 
 // both are a preparation with the profile, and then one with the case.
-func both() sandbox.Prepared {
-	return sandbox.Prepared{
-		Generation: preparation(&abi.PrepareRequest{Digest: "first", Profile: largeProfile()}),
-		Case:       preparation(&abi.PrepareRequest{Digest: "second", Case: largeView()}),
+func both() *sandbox.Preparation {
+	return preparation(&abi.PrepareRequest{Digest: "first", Profile: largeProfile()}, &abi.PrepareRequest{Digest: "second", Case: largeView()})
+}
+
+func preparation(requests ...*abi.PrepareRequest) *sandbox.Preparation {
+	p := &sandbox.Preparation{}
+	for _, r := range requests {
+		p.Digest, p.Requests = p.Digest+" "+r.Digest, append(p.Requests, codec.AppendPrepareRequest(nil, r))
 	}
+	return p
 }
 
-func preparation(r *abi.PrepareRequest) *sandbox.Preparation {
-	return &sandbox.Preparation{Digest: r.Digest, Request: codec.AppendPrepareRequest(nil, r)}
-}
-
-func askNode(t *testing.T, m *sandbox.Module, after sandbox.Prepared, r *abi.NodeRequest) *abi.Failure {
+func askNode(t *testing.T, m *sandbox.Module, after *sandbox.Preparation, r *abi.NodeRequest) *abi.Failure {
 	t.Helper()
 	return answerAfter(t, m, after, abi.CallNode, codec.AppendNodeRequest(nil, r), codec.DecodeNodeResponse).Failure
 }
 
-func askContest(t *testing.T, m *sandbox.Module, after sandbox.Prepared, r *abi.ContestRequest) *abi.Failure {
+func askContest(t *testing.T, m *sandbox.Module, after *sandbox.Preparation, r *abi.ContestRequest) *abi.Failure {
 	t.Helper()
 	return answerAfter(t, m, after, abi.CallContest, codec.AppendContestRequest(nil, r), codec.DecodeContestResponse).Failure
 }

@@ -101,9 +101,7 @@ func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module 
 	t.Helper()
 	engine := must.Get(sandbox.New(t.Context(), sandbox.Config{}))(t)
 	t.Cleanup(func() {
-		if err := engine.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, engine.Close(context.Background()))
 	})
 	info := must.Get(sandbox.Inspect(wasm))(t)
 	m := must.Get(engine.LoadInspected(t.Context(), info, granted))(t)
@@ -124,11 +122,11 @@ func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module 
 // answer makes a call that succeeds, and decodes its response.
 func answer[R any](t *testing.T, m *sandbox.Module, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
-	return answerAfter(t, m, sandbox.Prepared{}, call, request, decode)
+	return answerAfter(t, m, nil, call, request, decode)
 }
 
 // answerAfter is answer of a module that was prepared.
-func answerAfter[R any](t *testing.T, m *sandbox.Module, after sandbox.Prepared, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
+func answerAfter[R any](t *testing.T, m *sandbox.Module, after *sandbox.Preparation, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
 	out := must.Get(m.CallPrepared(t.Context(), after, call, request))(t)
 	return decoded(t, out.Bytes, decode)
@@ -144,9 +142,7 @@ func opened(t *testing.T, config host.Config) *host.Host {
 	t.Helper()
 	h := must.Get(host.Open(t.Context(), config))(t)
 	t.Cleanup(func() {
-		if err := h.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, h.Close(context.Background()))
 	})
 	return h
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
@@ -30,7 +30,7 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
 			askHost(t, m)
 			askForMore(t, m)
-			sets := must.Get(abitest.Sets())(t)
+			sets := must.Get(vectors.Sets())(t)
 			count := 0
 			for i := range sets {
 				if slices.Contains(hostTypes(), sets[i].Type) {
@@ -152,7 +152,7 @@ func acrossFields(code abi.Code) bool {
 	}, code)
 }
 
-func runSet(t *testing.T, m *sandbox.Module, set *abitest.Set) int {
+func runSet(t *testing.T, m *sandbox.Module, set *vectors.Set) int {
 	t.Helper()
 	failed := 0
 	for i := range set.Vectors {
@@ -167,7 +167,7 @@ func runSet(t *testing.T, m *sandbox.Module, set *abitest.Set) int {
 	return len(set.Vectors)
 }
 
-func runVector(t *testing.T, m *sandbox.Module, typeName string, v *abitest.Vector) error {
+func runVector(t *testing.T, m *sandbox.Module, typeName string, v *vectors.Vector) error {
 	t.Helper()
 	message, err := v.Message()
 	if err != nil {
@@ -200,7 +200,7 @@ func runVector(t *testing.T, m *sandbox.Module, typeName string, v *abitest.Vect
 	}
 	want := v.Problems[0]
 	want.Path = printable(want.Path)
-	if got := (abitest.Problem{Path: string(path), Code: abi.Code(code)}); got != want {
+	if got := (vectors.Problem{Path: string(path), Code: abi.Code(code)}); got != want {
 		return fmt.Errorf("has the first problem %v, want %v", got, want)
 	}
 	return nil

@@ -199,9 +199,7 @@ func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
 	}
 	t.Run("honest", func(t *testing.T) {
 		t.Parallel()
-		if err := inCourt(t, &cast{}); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, inCourt(t, &cast{}))
 	})
 }
 

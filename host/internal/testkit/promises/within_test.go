@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -37,7 +37,7 @@ func promisedWithin(t *testing.T) map[broken]bool {
 func TestAccept_FX4_Section9_1_RulesWithinAMessage(t *testing.T) {
 	t.Parallel()
 	promised := promisedWithin(t)
-	sets := must.Get(abitest.Sets())(t)
+	sets := must.Get(vectors.Sets())(t)
 	for _, set := range sets {
 		typ, _ := codec.Lookup(set.Type)
 		for i := range set.Vectors {
