@@ -29,7 +29,7 @@ const (
 	DefaultCompileNanos = 10 * 60 * 1_000_000_000
 	// DefaultCompileSteps is the most that compiling a module may take, as estimated from its structure. A step is about a
 	// nanosecond of one core.
-	DefaultCompileSteps = 20_000_000_000
+	DefaultCompileSteps = 40_000_000_000
 	// DefaultCompileBytes is the most memory that compiling a module may need, as estimated from its structure.
 	DefaultCompileBytes = 384 << 20
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -46,15 +47,11 @@ func TestSpecNames(t *testing.T) {
 			t.Errorf("only %d of %s were found in the source", len(found), c.of)
 		}
 		for _, f := range found {
-			if !strings.Contains(text, "`"+f[1]+"`") {
-				t.Errorf("SPEC.md does not name the %s %s", c.of, f[1])
-			}
+			check.Contains(t, text, "`"+f[1]+"`", "SPEC.md does not name the", c.of, f[1])
 		}
 	}
 	for _, name := range []string{abi.ManifestSection, abi.ExportMemory, abi.ExportAlloc, abi.ExportNode, abi.ExportContest, abi.ExportEdges, abi.ExportJudge, abi.ExportInitialize, abi.CapabilityModule} {
-		if !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("SPEC.md does not name %s", name)
-		}
+		check.Contains(t, text, "`"+name+"`", "SPEC.md", name)
 	}
 }
 

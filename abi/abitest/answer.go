@@ -30,13 +30,13 @@ type finding struct {
 	detail string
 }
 
-// read decodes the response of a call strictly. What is wrong with it by itself is the finding; then there is no answer.
-func read(call abi.Call, response []byte) (answer, *finding) {
-	if len(response) == 0 {
-		return answer{}, &finding{CheckMessage, "the response has no bytes"}
-	}
-	var a answer
-	var err error
+// FailureOf decodes the response of a call strictly, and gives the failure with which the module says that it has no answer.
+func FailureOf(call abi.Call, response []byte) (*abi.Failure, error) {
+	a, err := decode(call, response)
+	return a.failure, err
+}
+
+func decode(call abi.Call, response []byte) (a answer, err error) {
 	switch call {
 	case abi.CallNode:
 		a.node, a.canonical, err = asResponse(response, codec.DecodeNodeResponse, codec.AppendNodeResponse)
@@ -51,9 +51,18 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 		a.judge, a.canonical, err = asResponse(response, codec.DecodeJudgeResponse, codec.AppendJudgeResponse)
 		a.failure = a.judge.Failure
 	}
+	return a, err
+}
+
+// read decodes the response of a call. What is wrong with it by itself is the finding; then there is no answer.
+func read(call abi.Call, response []byte) (answer, *finding) {
+	if len(response) == 0 {
+		return answer{}, &finding{CheckMessage, "the response has no bytes"}
+	}
+	a, err := decode(call, response)
 	if err != nil {
 		f := rejected(err)
-		f.detail += hint(call, response)
+		f.detail += hint(response)
 		return answer{}, f
 	}
 	return a, nil
@@ -155,26 +164,22 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	switch {
 	case a.Indictment != nil:
 		abi.CheckIndictment(a.Indictment, req.Case.Light, req.Case.Evidence, c)
-		return CheckIndict
 	case a.Discovery != nil:
 		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.Contains, c)
-		return CheckDiscover
 	case a.DefenseBrief != nil:
 		abi.CheckBrief(a.DefenseBrief, req.Indictment, labels, self, req.Contested, c)
-		return CheckDefend
 	case a.HearingTurn != nil:
 		abi.CheckTurn(a.HearingTurn, len(req.Indictment.Evidence), labels, self, req.Contested, r.stands, c)
-		return CheckHearing
 	case a.Verdict != nil:
 		abi.CheckVerdict(a.Verdict, req.Indictment, labels, c)
-		return CheckVerdict
+	default:
+		var feedback *abi.RemandFeedback
+		if req.File != nil {
+			feedback = req.File.Feedback
+		}
+		abi.CheckLight(a, feedback, labels, req.Case.Evidence, c)
 	}
-	var feedback *abi.RemandFeedback
-	if req.File != nil {
-		feedback = req.File.Feedback
-	}
-	abi.CheckLight(a, feedback, labels, req.Case.Evidence, c)
-	return CheckLight
+	return familyCheck(req.Family)
 }
 
 // stands says whether a new item is one of the case, or quotes the document that it names.
@@ -197,36 +202,15 @@ func (r *Request) checkCited(list []abi.CriterionOpinion, c *abi.Collector) {
 }
 
 // hint says what a response may be that is rejected, and empty if it is nothing that authors are known to send.
-func hint(call abi.Call, response []byte) string {
+func hint(response []byte) string {
+	const long = 1 << 10 // with both swapped, the response has as many bytes as lie before it
 	switch text := bytes.TrimLeft(response, " \t\r\n"); {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
 		return "; it begins with `" + string(text[:1]) + "`: is it JSON? §3 asks for MessagePack"
-	case len(text) == 0:
-		return ""
-	}
-	if n := swapped(call, response); n > 0 {
-		return "; its last " + strconv.Itoa(n) + " bytes are a message: are pointer and length of the result swapped? §2.4 asks for pointer << 32 | length"
+	case response[0]>>4 != 8 && response[0] != 0xde && response[0] != 0xdf && len(response) > long:
+		return "; it does not begin with a map: are pointer and length of the result swapped? §2.4 asks for pointer << 32 | length"
 	}
 	return ""
-}
-
-// mostSwapped is the longest message that swapped looks for.
-const mostSwapped = 4096
-
-// swapped gives the length of the message at the end of a response, and 0 if there is none. Who swaps pointer p and length n returns the p
-// bytes from n on, the last n of which are the message.
-func swapped(call abi.Call, response []byte) int {
-	t, _ := codec.Lookup(typeName(call, "response"))
-	for n := 2; n <= min(mostSwapped, len(response)-1); n++ {
-		end := response[len(response)-n:]
-		if end[0]&0xf0 != 0x80 || end[0] == 0x80 {
-			continue
-		}
-		if _, err := t.Canonical(end, 0); err == nil {
-			return n
-		}
-	}
-	return 0
 }
 
 // Request is a request that keeps the contract, with what is needed to check
@@ -256,6 +240,14 @@ func (r *Request) Call() abi.Call {
 	default:
 		return abi.CallJudge
 	}
+}
+
+// role is what the request is for: a family of nodes, or another kind of call.
+func (r *Request) role() string {
+	if r.Node != nil {
+		return string(r.Node.Family)
+	}
+	return string(r.Call())
 }
 
 // Bytes is the canonical message.
@@ -366,8 +358,6 @@ type Subjects struct {
 	Fresh Subject
 	// Cold was not called before.
 	Cold Subject
-	// Kept is never reset. It may be nil.
-	Kept Subject
 }
 
 // Knowledge is what a host knows when a module asks it through a capability.

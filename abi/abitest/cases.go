@@ -48,9 +48,10 @@ func newSource(seed uint64, number int, k kind) *source {
 // requests gives a request for each role: one for each family, in a hearing for each side in turn.
 func (s *source) requests(roles *Roles) []*Request {
 	view, known := s.caseView(), s.knowledge
+	what := [...]string{plain: "plain case", anything: "case", largest: "largest case"}[s.kind]
 	var list []*Request
 	add := func(name string, r *Request) {
-		r.Name, r.docs = fmt.Sprintf("%s %d, %s", s.what(), s.number, name), s.docs
+		r.Name, r.docs = fmt.Sprintf("%s %d, %s", what, s.number, name), s.docs
 		r.Knowledge = known(view.Labels)
 		list = append(list, r)
 	}
@@ -79,10 +80,6 @@ func (s *source) requests(roles *Roles) []*Request {
 		add("judge", &Request{Judge: s.judge(roles.Criteria, view)})
 	}
 	return list
-}
-
-func (s *source) what() string {
-	return [...]string{plain: "plain case", anything: "case", largest: "largest case"}[s.kind]
 }
 
 func (s *source) chance(n int) bool { return s.rnd.IntN(n) == 0 }
@@ -185,13 +182,9 @@ func (s *source) evidence(labels []string) abi.Evidence {
 func (s *source) persona(name string, element abi.Element, role, alignment string) abi.Persona {
 	p := abi.Persona{Name: name, Colour: "Grey", Element: element, Role: role, Alignment: alignment}
 	if s.kind == anything && s.chance(4) { // who plays is the pipeline's to say
-		p.Name, p.Colour, p.Element = pick(s, "zwölf", "the other", "x-1"), "", s.elementOf()
+		p.Name, p.Colour, p.Element = pick(s, "zwölf", "the other", "x-1"), "", pick(s, abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning)
 	}
 	return p
-}
-
-func (s *source) elementOf() abi.Element {
-	return pick(s, abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning)
 }
 
 // profile knows labels that the case has not; one request in two has none.
@@ -276,23 +269,13 @@ func (s *source) knowledge(labels []string) *Knowledge {
 		k.Source.Changed = append(k.Source.Changed, abi.ChangedFile{
 			Path: pick(s, "a/cart.go", "b.go"), Kind: kindOf(), Added: s.rnd.IntN(9), Removed: s.rnd.IntN(9),
 			Reach: pick(s, abi.ReachPackage, abi.ReachImported, abi.ReachDependencies, abi.ReachNone, abi.ReachUnknown),
-			Code:  s.chance(2), Hunk: pick(s, nil, s.hunk()),
+			Code:  s.chance(2),
 		})
 	}
 	for range s.rnd.IntN(3) {
 		k.Source.Tests = append(k.Source.Tests, abi.FailingTest{Name: "TestTotal", Path: "cart_test.go", New: s.chance(3), Changed: s.chance(2)})
 	}
-	for range s.rnd.IntN(3) {
-		k.Source.Intent = append(k.Source.Intent, abi.SourceIntent{
-			Kind: pick(s, abi.IntentValue, abi.IntentTests, abi.IntentExpectation, abi.IntentDocuments, abi.IntentMessage), Path: pick(s, "", "a/cart.go"),
-			Hunk: *s.hunk(), Names: []string{"Total"},
-		})
-	}
 	return k
-}
-
-func (s *source) hunk() *abi.SourceHunk {
-	return &abi.SourceHunk{Line: s.rnd.IntN(99), Text: "-\treturn 1\n+\treturn 2", Commit: pick(s, "", "8c1f3a0d2b4e"), Author: pick(s, "", "Zoë")}
 }
 
 func plainWords() []string {

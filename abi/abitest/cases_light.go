@@ -1,15 +1,14 @@
 package abitest
 
 import (
-	"bytes"
 	"encoding/json"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
 // light makes a request of the Light path; one in three comes back from the court, and then its first items are those of the indictment.
@@ -279,22 +278,14 @@ func (r *Request) lost() bool {
 		slices.ContainsFunc(r.Node.Models, func(m abi.ModelOffer) bool { return m.ContextTokens <= noRoom })
 }
 
-// sameQuestion says whether two completions ask the same.
-func sameQuestion(a, b *abi.Completion) bool {
-	return bytes.Equal(
-		codec.AppendNodeResponse(nil, &abi.NodeResponse{Completion: a}),
-		codec.AppendNodeResponse(nil, &abi.NodeResponse{Completion: b}),
-	)
-}
-
 // shape is what the generator of instances knows of JSON Schema.
 type shape struct {
 	Type       string           `json:"type"`
 	Properties map[string]shape `json:"properties"`
 	Required   []string         `json:"required"`
 	Items      *shape           `json:"items"`
-	MinItems   int              `json:"minItems"`
-	MaxItems   *int             `json:"maxItems"`
+	MinItems   *float64         `json:"minItems"`
+	MaxItems   *float64         `json:"maxItems"`
 	Enum       []any            `json:"enum"`
 	Const      any              `json:"const"`
 	Minimum    *float64         `json:"minimum"`
@@ -319,8 +310,10 @@ func instance(rnd *rand.Rand, schema string) string {
 	return string(text)
 }
 
-// maxDepth ends schemas that name themselves.
-const maxDepth = 12
+const (
+	maxDepth  = 12 // ends schemas that name themselves
+	mostItems = 4  // of a list that may have more than its least
+)
 
 func (s *shape) value(rnd *rand.Rand, depth int) any {
 	switch {
@@ -342,14 +335,21 @@ func (s *shape) value(rnd *rand.Rand, depth int) any {
 		}
 		return object
 	case "array":
-		return s.array(rnd, depth)
+		least, most := bounds(s.MinItems, s.MaxItems, 0, mostItems)
+		list := []any{}
+		for range int(least) + rnd.IntN(int(max(min(most, mostItems)-least, 0))+1) {
+			if s.Items != nil {
+				list = append(list, s.Items.value(rnd, depth+1))
+			}
+		}
+		return list
 	case "string":
 		return strings.Repeat("a sentence about \"item 1\" \u00fc\n", rnd.IntN(3))
 	case "integer":
-		least, greatest := s.bounds(0, 20)
+		least, greatest := bounds(s.Minimum, s.Maximum, 0, 20)
 		return int(least) + rnd.IntN(int(min(greatest-least, 40))+1)
 	case "number":
-		least, greatest := s.bounds(0, 1)
+		least, greatest := bounds(s.Minimum, s.Maximum, 0, 1)
 		return least + rnd.Float64()*(greatest-least)
 	case "boolean":
 		return rnd.IntN(2) == 0
@@ -357,27 +357,40 @@ func (s *shape) value(rnd *rand.Rand, depth int) any {
 	return nil
 }
 
-func (s *shape) array(rnd *rand.Rand, depth int) any {
-	most := 4
-	if s.MaxItems != nil {
-		most = min(most, *s.MaxItems)
+// bounds are the least and the greatest of something, where a schema names none, or only one.
+func bounds(named, namedMost *float64, least, most float64) (from, to float64) {
+	if named != nil {
+		least = *named
 	}
-	list := []any{}
-	for range s.MinItems + rnd.IntN(max(most-s.MinItems, 0)+1) {
-		if s.Items != nil {
-			list = append(list, s.Items.value(rnd, depth+1))
-		}
+	if namedMost != nil {
+		return least, *namedMost
 	}
-	return list
+	return least, max(most, least)
 }
 
-func (s *shape) bounds(least, greatest float64) (from, to float64) {
-	if s.Minimum != nil {
-		least = *s.Minimum
+// Passing is how probable it is, under each label of a case, that a run of an experiment passes. Other runs fail as the case did.
+type Passing struct {
+	Of    abi.Experiment
+	Given []float64
+}
+
+// Outcomes is an outcome model by which each label comes true in one way. How many runs an experiment makes does not matter.
+func Outcomes(labels []string, cells ...Passing) *abi.OutcomeModel {
+	const sharp = 1e5 // so many runs would tell the rate
+	m := &abi.OutcomeModel{Shapes: []abi.RateShape{}, Patterns: []abi.OutcomePattern{}}
+	for j, label := range labels {
+		weights := make([]abi.LabelWeight, len(labels)) // of all labels, so that no list is as long as one of a single label
+		for k := range labels {
+			weights[k].Label = labels[k]
+		}
+		weights[j].Weight = 1
+		p := abi.OutcomePattern{Name: label, Labels: weights, Rates: []abi.OutcomeRate{}, Absent: 0.5}
+		for i := range cells {
+			e, name := &cells[i].Of, strconv.Itoa(i)+" under "+label
+			m.Shapes = append(m.Shapes, abi.RateShape{Name: name, Passed: sharp * cells[i].Given[j], Same: sharp * (1 - cells[i].Given[j])})
+			p.Rates = append(p.Rates, abi.OutcomeRate{Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Shape: name})
+		}
+		m.Patterns = append(m.Patterns, p)
 	}
-	greatest = max(greatest, least)
-	if s.Maximum != nil {
-		greatest = *s.Maximum
-	}
-	return least, greatest
+	return m
 }

@@ -1,12 +1,9 @@
-// Package abitest checks that codecs and modules keep the contract.
+// Package abitest checks that modules keep the contract.
 //
-// Run checks a codec against the test vectors of abi/testdata: every message is accepted or rejected as SPEC.md says, with the same
-// canonical bytes or the same problems in the same order.
-//
-// RunModule is the conformance kit: it holds a module, in whatever language it is written, to what SPEC.md says of it. It makes the
-// requests (plain, random, as large as they come, changed, malformed) and judges what comes back, and names the clause that each failure
-// breaks. It runs nothing itself: who has a sandbox hands it a Subjects. Package host/conformance does so with the host's, checks the
-// loading too, and has the function that a test of a module calls.
+// RunModule is the conformance kit: it checks a module, in whatever language it is written, against SPEC.md. It makes the requests (plain,
+// random, as large as they come, changed, malformed) and judges what comes back, and names the clause that each failure breaks. It runs
+// nothing itself: who has a sandbox hands it a Subjects. Package host/conformance does so with the host's, checks the loading too, and has
+// the function that a test of a module calls. Codecs are checked by package abi/testkit/vectors.
 package abitest
 
 import (
@@ -176,18 +173,11 @@ func asks(r *Roles) bool { return len(r.Capabilities) > 0 }
 
 func onLight(r *Roles) bool { return slices.ContainsFunc(r.Families, isLight) }
 
+// isLight says whether a family is one of the Light path.
+func isLight(f abi.Family) bool { return familyCheck(f) == CheckLight }
+
 func speaks(r *Roles) bool {
 	return r.Contest || slices.Contains(r.Families, abi.FamilyDefend) || slices.Contains(r.Families, abi.FamilyHearing)
-}
-
-// isLight says whether a family is one of the Light path.
-func isLight(f abi.Family) bool {
-	switch f { //nolint:exhaustive // those of the Light path
-	case abi.FamilyRecall, abi.FamilyTriage, abi.FamilyResolve, abi.FamilyInvestigate,
-		abi.FamilyCorrelate, abi.FamilyReview, abi.FamilyReport:
-		return true
-	}
-	return false
 }
 
 // Roles is what a module is asked for.
@@ -231,6 +221,7 @@ func ServedFamilies() []abi.Family {
 func ParseRoles(names []string) (Roles, error) {
 	var r Roles
 	var faults []error
+	families := strings.Join((&Roles{Families: ServedFamilies()}).Names(), ", ")
 	for _, name := range names {
 		rule, isEdge := strings.CutPrefix(name, "edge:")
 		criterion, isCriterion := strings.CutPrefix(name, "criterion:")
@@ -244,18 +235,10 @@ func ParseRoles(names []string) (Roles, error) {
 		case slices.Contains(ServedFamilies(), abi.Family(name)):
 			r.Families = append(r.Families, abi.Family(name))
 		default:
-			faults = append(faults, fmt.Errorf("role %q: use a family (%s), contest, edge:RULE or criterion:ID", name, familyNames()))
+			faults = append(faults, fmt.Errorf("role %q: use a family (%s), contest, edge:RULE or criterion:ID", name, families))
 		}
 	}
 	return r, errors.Join(faults...)
-}
-
-func familyNames() string {
-	var names []string
-	for _, f := range ServedFamilies() {
-		names = append(names, string(f))
-	}
-	return strings.Join(names, ", ")
 }
 
 // Manifest gives a manifest that promises the roles.

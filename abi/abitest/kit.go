@@ -29,9 +29,8 @@ type Options struct {
 	Seed uint64
 	// Cases to make at random; each is put to every role. No other kind of case is made more often, but for plain ones. Default: DefaultCases.
 	Cases int
-	// Fuel and OutputBytes are what a call may spend and return, for notes on calls that come near. Default: those of the contract.
-	Fuel        uint64
-	OutputBytes int
+	// Fuel is what a call may spend, for notes on calls that come near. Default: that of the contract.
+	Fuel uint64
 	// Progress is told what is tried next, and how much of that is done. Optional.
 	Progress func(what string, done, of int)
 }
@@ -39,7 +38,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Cases = cmp.Or(max(o.Cases, 0), DefaultCases)
 	o.Fuel = cmp.Or(o.Fuel, abi.DefaultFuel)
-	o.OutputBytes = cmp.Or(o.OutputBytes, abi.DefaultOutputBytes)
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
@@ -74,7 +72,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 		return err
 	}
 	defer k.noteRoles()
-	for _, stage := range []func() error{k.random, k.completions, k.absent, k.large, k.meaning, k.prepared, k.vectors, k.malformed} {
+	for _, stage := range []func() error{k.random, k.completions, k.absent, k.large, k.meaning, k.prepared, k.malformed} {
 		if err := stage(); err != nil {
 			return err
 		}
@@ -82,10 +80,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 			return nil
 		}
 	}
-	if err := k.after(first); err != nil {
-		return err
-	}
-	return k.kept()
+	return k.after(first)
 }
 
 // spent says whether a call ran until its fuel, its memory or its time was over: another hundred such calls would tell nothing more.
@@ -119,7 +114,7 @@ func (k *kit) ask(r *Request) (outcome, error) {
 		k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: request, Detail: detail, Stderr: o.Stderr})
 		return outcome{Outcome: o}, nil
 	}
-	k.tryAll(callChecks()...)
+	k.report.Try(CheckReturns, CheckStays, CheckAllocator, CheckBounds, CheckBudget, CheckOutput, CheckTime, CheckQuestions)
 	if !o.answered() {
 		detail := o.ended()
 		if o.Ending == OutputTooLarge || o.Ending == OutOfBounds {
@@ -131,13 +126,13 @@ func (k *kit) ask(r *Request) (outcome, error) {
 		}
 		return fail(check, detail)
 	}
-	k.tryAll(CheckMessage, CheckEncoding, CheckConsistent)
+	k.report.Try(CheckMessage, CheckEncoding, CheckConsistent)
 	a, f := r.judge(&o)
-	k.tryAll(r.answerChecks()...)
+	k.report.Try(r.answerChecks()...)
 	if r.Node != nil {
-		k.tryAll(CheckOffers, CheckModels)
+		k.report.Try(CheckOffers, CheckModels)
 		if len(r.Node.Models)+len(r.Node.Completions) > 0 {
-			k.tryAll(CheckOutcomes)
+			k.report.Try(CheckOutcomes)
 		}
 	}
 	if f != nil {
@@ -157,18 +152,6 @@ func (k *kit) ask(r *Request) (outcome, error) {
 	return outcome{Outcome: o, answer: a, ok: true}, nil
 }
 
-func (k *kit) tryAll(checks ...CheckID) {
-	for _, id := range checks {
-		k.report.Try(id)
-	}
-}
-
-func callChecks() []CheckID {
-	return []CheckID{
-		CheckReturns, CheckStays, CheckAllocator, CheckBounds, CheckBudget, CheckOutput, CheckTime, CheckQuestions,
-	}
-}
-
 // answerChecks are the checks of an answer to the request.
 func (r *Request) answerChecks() []CheckID {
 	switch {
@@ -179,40 +162,41 @@ func (r *Request) answerChecks() []CheckID {
 	case r.Judge != nil:
 		return []CheckID{CheckJudge}
 	}
-	switch r.Node.Family { //nolint:exhaustive // the rest is the Light path's
-	case abi.FamilyIndict:
-		return []CheckID{CheckArtifact, CheckIndict}
-	case abi.FamilyDiscover, abi.FamilyCollect:
-		return []CheckID{CheckArtifact, CheckDiscover}
-	case abi.FamilyDefend:
-		return []CheckID{CheckArtifact, CheckDefend, CheckIdentity}
-	case abi.FamilyHearing:
-		return []CheckID{CheckArtifact, CheckHearing, CheckIdentity}
-	case abi.FamilyVerdict:
-		return []CheckID{CheckArtifact, CheckVerdict}
+	checks := []CheckID{CheckArtifact, familyCheck(r.Node.Family)}
+	if r.Node.Family == abi.FamilyDefend || r.Node.Family == abi.FamilyHearing {
+		checks = append(checks, CheckIdentity)
 	}
-	return []CheckID{CheckArtifact, CheckLight}
+	return checks
+}
+
+// familyCheck is the check of the artifacts of a family.
+func familyCheck(f abi.Family) CheckID {
+	switch f { //nolint:exhaustive // the rest is the Light path's
+	case abi.FamilyIndict:
+		return CheckIndict
+	case abi.FamilyDiscover, abi.FamilyCollect:
+		return CheckDiscover
+	case abi.FamilyDefend:
+		return CheckDefend
+	case abi.FamilyHearing:
+		return CheckHearing
+	case abi.FamilyVerdict:
+		return CheckVerdict
+	}
+	return CheckLight
 }
 
 // endingCheck is the check that a call breaks which did not return.
 func endingCheck(o *Outcome) CheckID {
+	check, known := map[Ending]CheckID{
+		StackExceeded: CheckBudget, OutOfFuel: CheckBudget, OutOfTime: CheckTime, Exited: CheckStays, Denied: CheckStays, OutOfMemory: CheckBudget,
+		OutOfBounds: CheckBounds, OutputTooLarge: CheckOutput, BadPointer: CheckQuestions, BadQuestion: CheckQuestions, QuestionDenied: CheckQuestions,
+	}[o.Ending]
 	switch {
-	case o.Ending == StackExceeded || o.Ending == OutOfFuel:
-		return CheckBudget
-	case o.Ending == OutOfTime:
-		return CheckTime
-	case o.Allocating:
+	case o.Allocating && o.Ending != StackExceeded && o.Ending != OutOfFuel && o.Ending != OutOfTime:
 		return CheckAllocator
-	case o.Ending == Exited || o.Ending == Denied:
-		return CheckStays
-	case o.Ending == OutOfMemory:
-		return CheckBudget
-	case o.Ending == OutOfBounds:
-		return CheckBounds
-	case o.Ending == OutputTooLarge:
-		return CheckOutput
-	case o.Ending == BadPointer || o.Ending == BadQuestion || o.Ending == QuestionDenied:
-		return CheckQuestions
+	case known:
+		return check
 	}
 	return CheckReturns
 }

@@ -5,17 +5,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"reflect"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// Preparer is a Subject that may be prepared (§2.19).
+// Preparer is a Subject that the host prepares (§2.19).
 type Preparer interface {
 	Subject
-	// Prepares says whether the module has the export.
-	Prepares() bool
 	// CallPrepared makes a call after two prepare_requests, of a profile and of a case; nil for none.
 	CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *Knowledge) (Outcome, error)
 }
@@ -32,16 +31,16 @@ type preparedForm struct {
 
 // prepared puts cases to every role, whole and after preparations. The answers must be the same.
 func (k *kit) prepared() error {
-	s, ok := k.subjects.Usual.(Preparer)
-	if !k.roles.Prepares || !ok {
+	if !k.roles.Prepares {
 		return nil
 	}
 	if k.report.result(CheckPrepared) == nil {
 		k.report.Note("§2.19", "it exports `shadowcourt_prepare`, which no host calls: it serves neither nodes nor contests")
 		return nil
 	}
-	if !s.Prepares() {
-		k.report.drop(CheckPrepared)
+	s, ok := k.subjects.Usual.(Preparer)
+	if !ok {
+		k.report.Checks = slices.DeleteFunc(k.report.Checks, func(c Result) bool { return c.ID == CheckPrepared })
 		k.report.Note("§2.19", "it exports `shadowcourt_prepare`, which no host calls: it changes its tables, which can't be saved")
 		return nil
 	}
@@ -165,75 +164,53 @@ func preparedForms(r *Request) []preparedForm {
 		return nil
 	}
 	var forms []preparedForm
-	add := func(what string, profile *abi.Profile, parts *abi.ProfileParts, view *abi.CaseView) {
-		f, digest := preparedForm{what: "prepared with " + what}, ""
+	// take moves parts of a case from a request into what is prepared.
+	add := func(what string, profile *abi.Profile, parts *abi.ProfileParts, take ...func(left, view *abi.CaseView)) {
+		f, short, p := preparedForm{what: "prepared with " + what}, *r, &abi.Prepared{Profile: parts, Case: len(take) > 0}
 		if profile != nil {
-			f.profile = named(abi.PrepareRequest{Profile: profile}, digest)
-			digest = f.profile.Digest
+			f.profile = named(abi.PrepareRequest{Profile: profile}, "")
+			p.Digest = f.profile.Digest
 		}
-		if view != nil {
-			f.view = named(abi.PrepareRequest{Case: view}, digest)
-			digest = f.view.Digest
+		if r.Contest != nil {
+			contest := *r.Contest
+			contest.Prepared, contest.Profile, short.Contest = p, nil, &contest
+		} else {
+			node := *r.Node
+			if profile != nil {
+				node.Profile = nil
+			}
+			if len(take) > 0 {
+				view := &abi.CaseView{}
+				for _, some := range take {
+					some(&node.Case, view)
+				}
+				f.view = named(abi.PrepareRequest{Case: view}, p.Digest)
+				p.Digest = f.view.Digest
+			}
+			node.Prepared, short.Node = p, &node
 		}
-		f.short = shortened(r, &abi.Prepared{Digest: digest, Profile: parts, Case: view != nil}, view)
+		f.short = &short
 		forms = append(forms, f)
 	}
 	var more *abi.Profile
 	var parts *abi.ProfileParts
 	if profile != nil {
-		add("its profile", profile, &abi.ProfileParts{All: true, Outcomes: profile.Outcomes != nil}, nil)
+		add("its profile", profile, &abi.ProfileParts{All: true, Outcomes: profile.Outcomes != nil})
 		more, parts = enlarged(profile)
-		add("a profile that has more", more, parts, nil)
+		add("a profile that has more", more, parts)
 	}
 	if r.Node != nil {
-		c := r.Node.Case
-		add("the documents", more, parts, &abi.CaseView{Documents: c.Documents})
-		add("the documents alone", nil, nil, &abi.CaseView{Documents: c.Documents})
-		add("labels and evidence", more, parts, &abi.CaseView{Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Signals: c.Signals})
-		add("the case alone", nil, nil, &abi.CaseView{
-			Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Documents: c.Documents, Signals: c.Signals,
-		})
+		documents := func(left, view *abi.CaseView) { view.Documents, left.Documents = left.Documents, nil }
+		evidence := func(left, view *abi.CaseView) {
+			view.Subject, view.Labels, view.Light, view.Evidence, view.Signals = left.Subject, left.Labels, left.Light, left.Evidence, left.Signals
+			left.Subject, left.Labels, left.Light, left.Evidence, left.Signals = "", nil, nil, nil, nil
+		}
+		add("the documents", more, parts, documents)
+		add("the documents alone", nil, nil, documents)
+		add("labels and evidence", more, parts, evidence)
+		add("the case alone", nil, nil, documents, evidence)
 	}
 	return forms
-}
-
-// shortened is what is left of a request after preparations, of which view is that of the case; nil for none.
-func shortened(r *Request, p *abi.Prepared, view *abi.CaseView) *Request {
-	c := *r
-	if r.Contest != nil {
-		short := *r.Contest
-		short.Prepared, short.Profile = p, nil
-		c.Contest = &short
-		return &c
-	}
-	short := *r.Node
-	short.Prepared = p
-	if p.Profile != nil {
-		short.Profile = nil
-	}
-	if view != nil {
-		left := &short.Case
-		if len(view.Labels) > 0 {
-			left.Labels = nil
-		}
-		if view.Subject != "" {
-			left.Subject = ""
-		}
-		if view.Light != nil {
-			left.Light = nil
-		}
-		if len(view.Evidence) > 0 {
-			left.Evidence = nil
-		}
-		if len(view.Documents) > 0 {
-			left.Documents = nil
-		}
-		if len(view.Signals) > 0 {
-			left.Signals = nil
-		}
-	}
-	c.Node = &short
-	return &c
 }
 
 // enlarged is a profile with more signals and sources, and a model of outcomes, of which the parts are the first one.
@@ -306,7 +283,10 @@ func (k *kit) everyOutcome(number int, r *Request, h *heard) error {
 			continue
 		}
 		if c := o.answer.node.Completion; c != nil {
-			k.noteSame(asked, c, next)
+			if !k.again && reflect.DeepEqual(asked, c) {
+				k.again = true
+				k.report.Note("§2.12", "it asks the same question again after the answer (%s), which costs as much again: each call has to look at `completions`", next.Name)
+			}
 			continue
 		}
 		if before != nil {
@@ -318,14 +298,6 @@ func (k *kit) everyOutcome(number int, r *Request, h *heard) error {
 		before = o.Response
 	}
 	return nil
-}
-
-// noteSame tells of a question that was answered, and is asked again.
-func (k *kit) noteSame(asked, again *abi.Completion, r *Request) {
-	if !k.again && sameQuestion(asked, again) {
-		k.again = true
-		k.report.Note("§2.12", "it asks the same question again after the answer (%s), which costs as much again: each call has to look at `completions`", r.Name)
-	}
 }
 
 // afterAnswer gives a request, and behind it the one that a host makes when the module asked a model and has its answer.

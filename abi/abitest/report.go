@@ -103,12 +103,14 @@ func NewReport(roles *Roles) *Report {
 	return r
 }
 
-// Try notes that a check was tried.
-func (r *Report) Try(id CheckID) {
-	if c := r.result(id); c != nil {
-		c.Tried++
-		if c.Status == Skipped {
-			c.Status = Passed
+// Try notes that checks were tried.
+func (r *Report) Try(checks ...CheckID) {
+	for _, id := range checks {
+		if c := r.result(id); c != nil {
+			c.Tried++
+			if c.Status == Skipped {
+				c.Status = Passed
+			}
 		}
 	}
 }
@@ -126,11 +128,6 @@ func (r *Report) Fail(id CheckID, f Failure) {
 		f.Request = slices.Clone(f.Request)
 		c.Failures = append(c.Failures, f)
 	}
-}
-
-// drop removes a check that does not apply after all.
-func (r *Report) drop(id CheckID) {
-	r.Checks = slices.DeleteFunc(r.Checks, func(c Result) bool { return c.ID == id })
 }
 
 // Note adds a note, once.

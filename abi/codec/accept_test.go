@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -52,9 +53,7 @@ func packTo(t testing.TB, e *msgpack.Encoder, b *bytes.Buffer, v any) {
 	default:
 		err = e.Encode(v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // with gives the object with the value of one key replaced.
@@ -151,9 +150,7 @@ func TestRejections(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, rejected := decode(t, messageNamed(t, c.typ), pack(t, c.message))
-			if got := show(rejected); got != c.want {
-				t.Errorf("problems are\n%s\nwant\n%s", got, c.want)
-			}
+			check.Equal(t, show(rejected), c.want, "problems")
 		})
 	}
 }
@@ -172,9 +169,7 @@ func show(v *abi.ValidationError) string {
 func TestSizeCap(t *testing.T) {
 	t.Parallel()
 	message := pack(t, evidence)
-	if _, err := codec.DecodeEvidence(message, len(message)); err != nil {
-		t.Errorf("as large as allowed: %v", err)
-	}
+	must.Get(codec.DecodeEvidence(message, len(message)))(t, "as large as allowed")
 	_, err := codec.DecodeEvidence(message, len(message)-1)
 	if got := problems(t, err); got == nil || len(got.Problems) != 1 || got.Problems[0].Code != abi.CodeTooLarge {
 		t.Errorf("a byte too large: %v", err)
@@ -299,9 +294,7 @@ func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 			if m.Struct(name) == nil {
 				t.Errorf("%s is a struct without abi tags", name)
 			}
-			if path := loose(obj.Type(), name, nil); path != "" {
-				t.Errorf("%s is loose", path)
-			}
+			check.Equal(t, loose(obj.Type(), name, nil), "", "loose")
 			walked++
 		}
 	}
@@ -310,9 +303,7 @@ func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 			t.Errorf("%s was not walked", channels)
 		}
 	}
-	if walked != len(m.Structs) {
-		t.Errorf("walked %d structs, the model has %d", walked, len(m.Structs))
-	}
+	check.Equal(t, walked, len(m.Structs), "walked", "structs, the model")
 }
 
 // loose finds a part of a type that could hold just anything, and says where.

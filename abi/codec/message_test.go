@@ -22,8 +22,9 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -92,7 +93,7 @@ func messageNamed(t testing.TB, name string) codec.Message {
 	return codec.Message{}
 }
 
-var readVectors = sync.OnceValues(abitest.Sets)
+var readVectors = sync.OnceValues(vectors.Sets)
 
 // samples gives up to n valid messages of a type in canonical form, of those that are not large, the richest last.
 func samples(t testing.TB, name string, n int) [][]byte {
@@ -100,7 +101,7 @@ func samples(t testing.TB, name string, n int) [][]byte {
 	sets := must.Get(readVectors())(t)
 	seen := map[string]bool{}
 	var list [][]byte
-	for _, v := range sets[slices.IndexFunc(sets, func(s abitest.Set) bool { return s.Type == name })].Vectors {
+	for _, v := range sets[slices.IndexFunc(sets, func(s vectors.Set) bool { return s.Type == name })].Vectors {
 		canonical := must.Get(hex.DecodeString(v.Canonical))(t)
 		if v.Valid && len(canonical) < 1<<12 && !seen[v.Canonical] {
 			seen[v.Canonical] = true
@@ -121,7 +122,7 @@ func samples(t testing.TB, name string, n int) [][]byte {
 // take twice as much fuel to decode it otherwise, and nothing else would show it.
 func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 	t.Parallel()
-	sets := must.Get(abitest.Sets())(t)
+	sets := must.Get(vectors.Sets())(t)
 	read := 0
 	for _, set := range sets {
 		m := messageNamed(t, set.Type)
@@ -162,7 +163,7 @@ func TestAFlagIsABool(t *testing.T) {
 
 // FuzzAgree feeds arbitrary bytes, as any type, to the strict decoder and to the reader by layout.
 func FuzzAgree(f *testing.F) {
-	sets, err := abitest.Sets()
+	sets, err := vectors.Sets()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -234,10 +235,10 @@ func TestDecodingTakesMemoryInProportion(t *testing.T) {
 }
 
 // The codec as it is built for modules gives the same bytes and the same problems as the host's, for every vector and for mutated messages.
-// The host's answers to the vectors are checked in package abitest.
+// The host's answers to the vectors are checked in package vectors.
 func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
-	sets := must.Get(abitest.Sets())(t)
+	sets := must.Get(vectors.Sets())(t)
 	var asked bytes.Buffer
 	var want []string
 	ask := func(name string, maxBytes int, data []byte) {
@@ -276,9 +277,7 @@ func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	}
 	lines := strings.Split(asked.String(), "\n")
 	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%.200s\nguest: %s\nhost:  %s", lines[i], got[i], want[i])
-		}
+		check.Equal(t, got[i], want[i], lines[i], "guest", "host")
 	}
 }
 
@@ -298,8 +297,6 @@ func runGuest(t *testing.T, stdin []byte) string {
 	wasi_snapshot_preview1.MustInstantiate(ctx, r)
 	var out bytes.Buffer
 	config := wazero.NewModuleConfig().WithStdin(bytes.NewReader(stdin)).WithStdout(&out).WithStderr(os.Stderr)
-	if _, err := r.InstantiateWithConfig(ctx, wasm, config); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.InstantiateWithConfig(ctx, wasm, config))(t)
 	return out.String()
 }

@@ -20,10 +20,7 @@ func combinations(t *testing.T) int {
 	t.Helper()
 	n := 60
 	if text := os.Getenv("SHADOWCOURT_FAULTS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatal("SHADOWCOURT_FAULTS: ", err)
-		}
+		n = must.Get(strconv.Atoi(text))(t, "SHADOWCOURT_FAULTS")
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func labels() []string { return []string{"a", "b", "c"} }
@@ -111,9 +112,7 @@ func TestSignalsStandAsWords(t *testing.T) {
 			}
 			n++
 		})
-		if n != want {
-			t.Errorf("%q: %d places, want %d", text, n, want)
-		}
+		check.Equal(t, n, want, text, "places")
 	}
 	if !odds.NewSignals(nil).Empty() || s.Empty() {
 		t.Error("emptiness is wrong")
@@ -166,17 +165,11 @@ func TestPassagesThatHoldTooMuchAreLeftOut(t *testing.T) {
 	} {
 		var got []string
 		odds.NewSignals(p).Scan(tc.text, func(_, start, end int) { got = append(got, tc.text[start:end]) })
-		if strings.Join(got, " ") != tc.want {
-			t.Errorf("%s: %q", tc.name, got)
-		}
+		check.Equal(t, strings.Join(got, " "), tc.want, tc.name, got)
 	}
 	p.Signals = append(p.Signals, abi.Signal{Phrase: "a very strong one", Weights: []abi.LabelWeight{{Label: "a", Weight: 9}}}, abi.Signal{Phrase: "strong one", Weights: []abi.LabelWeight{{Label: "a", Weight: 1}}})
 	alone := 0
 	odds.NewSignals(p).Scan("a very strong one", func(int, int, int) { alone++ })
-	if alone != 2 {
-		t.Errorf("of one signal, and one within it, %d count", alone)
-	}
-	if most := odds.NewSignals(p).Densest(p, 40)("alpha and beta" + far + "omega"); most != 2 {
-		t.Errorf("the densest passage has %v nats", most)
-	}
+	check.Equal(t, alone, 2, "of one signal, and one within it", "count")
+	check.Equal(t, odds.NewSignals(p).Densest(p, 40)("alpha and beta"+far+"omega"), 2, "the densest passage", "nats")
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -26,15 +26,12 @@ func compile(t *testing.T, name string) *jsonschema.Schema {
 	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(content)))(t)
 	c := jsonschema.NewCompiler()
 	must.Do(t, c.AddResource("urn:test", document))
-	compiled, err := c.Compile("urn:test")
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	compiled := must.Get(c.Compile("urn:test"))(t, name)
 	return compiled
 }
 
 // asJSON gives the JSON form of a message, and whether it has one.
-func asJSON(t *testing.T, v *abitest.Vector) (any, bool) {
+func asJSON(t *testing.T, v *vectors.Vector) (any, bool) {
 	t.Helper()
 	message := must.Get(v.Message())(t)
 	tree, err := msgtree.Parse(message)
@@ -86,16 +83,16 @@ var visible = []abi.Code{
 }
 
 // canSee says whether the schema must reject the vector. It knows no rules, takes 1.0 for an integer, and has no keys but strings, as JSON.
-func canSee(v *abitest.Vector) bool {
+func canSee(v *vectors.Vector) bool {
 	if strings.HasPrefix(v.Name, "rule") || strings.Contains(v.Name, "float 1.0") || strings.Contains(v.Name, " key") {
 		return false
 	}
-	return !slices.ContainsFunc(v.Problems, func(p abitest.Problem) bool { return !slices.Contains(visible, p.Code) })
+	return !slices.ContainsFunc(v.Problems, func(p vectors.Problem) bool { return !slices.Contains(visible, p.Code) })
 }
 
 func TestSchemasHoldAgainstTheVectors(t *testing.T) {
 	t.Parallel()
-	sets := must.Get(abitest.Sets())(t)
+	sets := must.Get(vectors.Sets())(t)
 	seen := map[abi.Code]int{}
 	for _, set := range sets {
 		compiled := compile(t, set.Type)

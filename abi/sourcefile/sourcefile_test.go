@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestKindOf(t *testing.T) {
@@ -36,9 +37,7 @@ func TestKindOf(t *testing.T) {
 		},
 	} {
 		for _, path := range paths {
-			if got := sourcefile.KindOf(path); got != kind {
-				t.Errorf("%q: %s, want %s", path, got, kind)
-			}
+			check.Equal(t, sourcefile.KindOf(path), kind, path)
 		}
 	}
 }
@@ -50,9 +49,7 @@ func TestForeign(t *testing.T) {
 		"/home/x/go/pkg/mod/example.com/a@v1/a.go": true, "/app/node_modules/jest/x.js": true, "node_modules/jest/x.js": true,
 		"/app/lib/site-packages/a.py": true, "vendor/example.com/a/a.go": true, "/src/shop/cart.go": false, "shop/invendory/a.go": false, "": false,
 	} {
-		if got := sourcefile.Foreign(path); got != want {
-			t.Errorf("%q: %v", path, got)
-		}
+		check.Equal(t, sourcefile.Foreign(path), want, path)
 	}
 }
 
@@ -93,9 +90,7 @@ func TestSame(t *testing.T) {
 		a, b string
 		want bool
 	}{{"/src/a/b.go", "a/b.go", true}, {"b.go", "a/b.go", true}, {"ab.go", "b.go", false}, {"", "", false}, {"a.go", "a.go", true}} {
-		if got := sourcefile.Same(tc.a, tc.b); got != tc.want {
-			t.Errorf("%q %q: %v", tc.a, tc.b, got)
-		}
+		check.Equal(t, sourcefile.Same(tc.a, tc.b), tc.want, tc.a, tc.b)
 	}
 }
 

@@ -8,8 +8,3 @@ import "embed"
 //
 //go:embed vectors
 var Vectors embed.FS
-
-// Requests holds those of the four requests alone.
-//
-//go:embed vectors/node_request.json vectors/contest_request.json vectors/edge_request.json vectors/judge_request.json
-var Requests embed.FS

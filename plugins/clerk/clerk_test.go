@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func indictment(confidence float64) *abi.Artifact {
@@ -141,12 +142,8 @@ func TestLightEdges(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := first(t, tc.edges, tc.artifact, tc.loops); got != tc.fires {
-				t.Errorf("%q fires, want %q", got, tc.fires)
-			}
-			if got := first(t, tc.edges, nil, tc.loops); got != "" {
-				t.Errorf("%s fires without its artifact", got)
-			}
+			check.Equal(t, first(t, tc.edges, tc.artifact, tc.loops), tc.fires, "fires")
+			check.Equal(t, first(t, tc.edges, nil, tc.loops), "", "fires without its artifact")
 		})
 	}
 }
@@ -181,13 +178,9 @@ func TestOtherwiseIsTheRest(t *testing.T) {
 		triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure}), triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomFlake}),
 		triagedArtifact(abi.TriageResult{SkipInvestigation: true}), triagedArtifact(abi.TriageResult{Candidates: []string{"a"}}),
 	} {
-		if first(t, []string{"H6"}, a, 0) != "" {
-			t.Errorf("H6 fires beside another edge of %+v", a.Triage)
-		}
+		check.Equal(t, first(t, []string{"H6"}, a, 0), "", "H6 fires beside another edge of", a.Triage)
 	}
-	if first(t, []string{"H15b"}, correlatedArtifact(true, 0.9), 0) != "" {
-		t.Error("H15b fires beside H15")
-	}
+	check.Equal(t, first(t, []string{"H15b"}, correlatedArtifact(true, 0.9), 0), "", "H15b fires beside H15")
 }
 
 func TestThresholdsComeFromTheGraph(t *testing.T) {

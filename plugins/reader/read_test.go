@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
@@ -56,16 +58,12 @@ func TestWhatTheModelReads(t *testing.T) {
 					got = append(got, fmt.Sprintf("%s %.2f: %s", f.Supports, f.Strength, f.Quote))
 				}
 			}
-			if strings.Join(got, "; ") != tc.want {
-				t.Errorf("%v, want %s", got, tc.want)
-			}
+			check.Equal(t, strings.Join(got, "; "), tc.want, got)
 			var c abi.Collector
 			abi.CheckDiscovery(a.Discovery, r.Case.Labels, abi.ModelSources(r.Completions), func(_, quote string) (known, stands bool) {
 				return true, strings.Contains(r.Case.Documents[0].Text, quote)
 			}, &c)
-			if err := c.Err(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, c.Err())
 		})
 	}
 }
@@ -79,9 +77,7 @@ func TestWhatTheModelDoesNotRead(t *testing.T) {
 		t.Fatalf("asked %+v", c)
 	}
 	a, _ := reader.Play(reading(answer(1, "a", 1, 0)))
-	if missing := strings.Join(a.Discovery.Missing, "; "); !strings.Contains(missing, "the model m did not see everything: 1 line withheld") {
-		t.Error(missing)
-	}
+	check.Contains(t, strings.Join(a.Discovery.Missing, "; "), "the model m did not see everything: 1 line withheld")
 	if _, failure := reader.Play(reading(answer(5, "a", 1, 0))); failure == nil || failure.Code != "model_invalid" {
 		t.Errorf("a line that is not there: %+v", failure)
 	}
@@ -100,9 +96,7 @@ func TestWhatTheModelDoesNotRead(t *testing.T) {
 	none.Models = nil
 	got, _ := reader.Play(none)
 	want, _ := roles.Preside(none)
-	if fmt.Sprintf("%+v", got.Discovery) != fmt.Sprintf("%+v", want.Discovery) {
-		t.Errorf("%+v, want %+v", got.Discovery, want.Discovery)
-	}
+	check.Equal(t, fmt.Sprintf("%+v", got.Discovery), fmt.Sprintf("%+v", want.Discovery), got.Discovery, want.Discovery)
 }
 
 // A prompt without {documents} shows no line: what the model names counts nowhere, and the discovery says so.
@@ -115,10 +109,6 @@ func TestAPromptWithoutDocuments(t *testing.T) {
 		t.Fatal(failure)
 	}
 	want, _ := roles.Preside(r)
-	if len(a.Discovery.Findings) != len(want.Discovery.Findings) {
-		t.Errorf("%+v", a.Discovery.Findings)
-	}
-	if missing := strings.Join(a.Discovery.Missing, "; "); !strings.Contains(missing, "the model m did not see everything: its prompt has no {documents}") {
-		t.Error(missing)
-	}
+	check.Len(t, a.Discovery.Findings, len(want.Discovery.Findings))
+	check.Contains(t, strings.Join(a.Discovery.Missing, "; "), "the model m did not see everything: its prompt has no {documents}")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
@@ -53,9 +54,7 @@ func TestMatch(t *testing.T) {
 			r.Params = rulesOf("r", tc.label, tc.patterns...)
 			found := evaluate(t, r)
 			if tc.ref == "" {
-				if len(found) != 0 {
-					t.Errorf("found %+v", found)
-				}
+				check.Len(t, found, 0, "found")
 				return
 			}
 			want := abi.Evidence{SourceRef: tc.ref, Content: tc.content, RelevanceConfidence: 0.7, Supports: tc.label, Element: abi.Fire}
@@ -72,9 +71,7 @@ func TestARuleMayBeForSomeTests(t *testing.T) {
 	r.Case.Subject = "TestPushLarge fails in registry"
 	for test, want := range map[string]int{"TestPush.*": 1, "^TestPull": 0} {
 		r.Params = append(rulesOf("r", testkit.Flake, "failed"), abi.Param{Name: "r.test", Text: &test})
-		if found := evaluate(t, r); len(found) != want {
-			t.Errorf("%s: %+v", test, found)
-		}
+		check.Len(t, evaluate(t, r), want, test)
 	}
 }
 

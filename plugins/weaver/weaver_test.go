@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
@@ -43,9 +44,7 @@ func TestCorrelate(t *testing.T) {
 			r := testkit.LightCase(abi.FamilyCorrelate, "")
 			r.File.Investigate = investigated(tc.found, abi.Evidence{SourceRef: "log:L1", Content: "it took too long"})
 			a, failure := weaver{func(q abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) {
-				if !strings.Contains(q.Text, "it took too long") {
-					t.Errorf("searches for %q", q.Text)
-				}
+				check.Contains(t, q.Text, "it took too long", "searches for")
 				return tc.prior, nil
 			}}.play(r)
 			if failure != nil {
@@ -114,9 +113,7 @@ func TestTheSummaryNamesItsGroundsOnce(t *testing.T) {
 		t.Errorf("no line: %s", s)
 	}
 	r.Case.Evidence = []abi.Evidence{{SourceRef: "mail", Content: "no space left\nmore", RelevanceConfidence: 0.9, Supports: testkit.Infrastructure}}
-	if s := report(r).Summary; !strings.Contains(s, "mail: no space left.") {
-		t.Errorf("no item: %s", s)
-	}
+	check.Contains(t, report(r).Summary, "mail: no space left.", "no item")
 	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: testkit.Infrastructure, Confidence: 0.9, Reasoning: "Known: no space left."}
 	if s := report(r).Summary; strings.Contains(s, "mail") || !strings.Contains(s, "the disk is full.") {
 		t.Errorf("what recall said is said again: %s", s)

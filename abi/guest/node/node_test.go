@@ -95,10 +95,7 @@ func TestChoosersAndAskersAreAskedOnlyWhereThereAreOffers(t *testing.T) {
 		{"no models", nil, asks, request(), "artifact"},
 		{"no asker", nil, nil, request(models), "artifact"},
 	} {
-		response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, tc.asker, acquit, tc.request), 0)
-		if err != nil {
-			t.Fatalf("%s: %v", tc.name, err)
-		}
+		response := must.Get(codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, tc.asker, acquit, tc.request), 0))(t, tc.name)
 		got := map[string]bool{"experiment": response.Experiment != nil, "completion": response.Completion != nil, "artifact": response.Artifact != nil}
 		if !got[tc.want] { // the decoder knows that there is no other
 			t.Errorf("%s: %+v, want the %s", tc.name, response, tc.want)

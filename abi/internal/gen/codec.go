@@ -25,7 +25,11 @@ func (files contents) codec(m *model.Model) error {
 		files["codec/"+name] = text
 		return nil
 	}
-	p := codecPage{Structs: m.Structs, Enums: m.Enums, Sorted: slices.Clone(m.Structs), layouts: layouts(m)}
+	reached, err := m.Reach(read...)
+	if err != nil {
+		return err
+	}
+	p := codecPage{Structs: m.Structs, Enums: m.Enums, Sorted: slices.Clone(m.Structs), read: reached}
 	slices.SortFunc(p.Sorted, func(a, b *model.StructType) int { return strings.Compare(a.WireName, b.WireName) })
 	for template, name := range map[string]string{
 		"enums.go.tmpl": "enums_gen.go", "layouts.go.tmpl": "layouts_gen.go", "registry.go.tmpl": "registry_gen.go", "messages.go.tmpl": "messages_gen_test.go",
@@ -53,7 +57,7 @@ type codecPage struct {
 	Structs  []*model.StructType
 	Sorted   []*model.StructType // by wire name
 	Enums    []*model.EnumType
-	layouts  map[*model.StructType]bool
+	read     []*model.StructType // with their parts
 }
 
 func usesMath(s *model.StructType) bool {
@@ -113,35 +117,23 @@ func goWriteValue(t *model.Type, e, value string) string {
 		return e + ".integer(" + value + ")"
 	case model.Float:
 		return e + ".float(" + value + ")"
+	case model.Struct:
+		return fmt.Sprintf("write%s(%s, %s)", t.GoName, e, value)
+	case model.Map:
+		write := "write" + t.Elem.GoName
+		if t.Elem.Kind != model.Struct {
+			write = fmt.Sprintf("func(e *encoder, v *%s) { %s }", goType(t.Elem), goWriteValue(t.Elem, "e", "*v"))
+		}
+		return fmt.Sprintf("writeMap(%s, %s, %s)", e, value, write)
 	default:
-		return goWriter(t) + "(" + e + ", " + value + goElemWriter(t) + ")"
+		switch t.Elem.Kind { //nolint:exhaustive // the rest are texts
+		case model.Struct:
+			return fmt.Sprintf("writeList(%s, %s, write%s)", e, value, t.Elem.GoName)
+		case model.Int:
+			return fmt.Sprintf("writeIntegers(%s, %s)", e, value)
+		}
+		return fmt.Sprintf("writeTexts(%s, %s)", e, value)
 	}
-}
-
-// goWriter names the function that encodes values of a type.
-func goWriter(t *model.Type) string {
-	switch {
-	case t.Kind == model.Struct:
-		return "write" + t.GoName
-	case t.Kind == model.Map:
-		return "writeMap"
-	case t.Elem.Kind == model.Struct:
-		return "writeList"
-	case t.Elem.Kind == model.Int:
-		return "writeIntegers"
-	}
-	return "writeTexts"
-}
-
-// goElemWriter writes the argument that says how the elements of a list or map of structs are encoded.
-func goElemWriter(t *model.Type) string {
-	switch {
-	case t.Elem == nil || t.Kind == model.List && t.Elem.Kind != model.Struct:
-		return ""
-	case t.Elem.Kind == model.Struct:
-		return ", write" + t.Elem.GoName
-	}
-	return fmt.Sprintf(", func(e *encoder, v *%s) { %s }", goType(t.Elem), goWriteValue(t.Elem, "e", "*v"))
 }
 
 // goRead writes the statements that decode a field.
@@ -205,11 +197,12 @@ func goCount(t *model.Type) string {
 	if t.NonEmpty {
 		parts = append(parts, "nonempty: true")
 	}
-	if t.MinCount != nil {
-		parts = append(parts, "least: "+strconv.Itoa(*t.MinCount))
+	least, most := t.Counts()
+	if least > 0 {
+		parts = append(parts, "least: "+strconv.Itoa(least))
 	}
-	if t.MaxCount != nil {
-		parts = append(parts, "most: "+strconv.Itoa(*t.MaxCount))
+	if most > 0 {
+		parts = append(parts, "most: "+strconv.Itoa(most))
 	}
 	return "count{" + strings.Join(parts, ", ") + "}"
 }
@@ -247,8 +240,6 @@ var messages = strings.Fields(`
 	JudgeResponse JudicialOpinion LogLine Manifest NodeError NodeRequest NodeResponse OpinionEntry PrepareRequest PrepareResponse
 	PriorCases Profile RecallQuery RemandFeedback Snapshot SourceAnswer SourceQuery Update`)
 
-func isMessage(s *model.StructType) bool { return slices.Contains(messages, s.GoName) }
-
 // laid says whether a struct is read by its layout where it stands in canonical form: maps and defaults are left to the decoder.
 func laid(s *model.StructType) bool {
 	return !slices.ContainsFunc(s.Fields, func(f *model.Field) bool { return slotKind(f) == "" })
@@ -257,35 +248,8 @@ func laid(s *model.StructType) bool {
 // read are the messages that modules read often, which are those with layouts of theirs and of their parts.
 var read = []string{"ContestRequest", "EdgeRequest", "NodeRequest", "PrepareRequest", "PriorCases", "SourceAnswer"}
 
-// layouts collects the structs that are read by their layouts.
-func layouts(m *model.Model) map[*model.StructType]bool {
-	all := map[*model.StructType]bool{}
-	var add func(t *model.Type)
-	addStruct := func(s *model.StructType) {
-		if all[s] {
-			return
-		}
-		all[s] = true
-		for _, f := range s.Fields {
-			add(f.Type)
-		}
-	}
-	add = func(t *model.Type) {
-		if t.Elem != nil {
-			t = t.Elem
-		}
-		if t.Kind == model.Struct {
-			addStruct(t.Struct)
-		}
-	}
-	for _, name := range read {
-		addStruct(m.Struct(name))
-	}
-	return all
-}
-
 // HasLayout says whether modules read a struct by its layout.
-func (p codecPage) HasLayout(s *model.StructType) bool { return p.layouts[s] && laid(s) }
+func (p codecPage) HasLayout(s *model.StructType) bool { return slices.Contains(p.read, s) && laid(s) }
 
 // LayoutOf writes a pointer to the layout of a struct.
 func (p codecPage) LayoutOf(s *model.StructType) string {

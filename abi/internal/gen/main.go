@@ -7,8 +7,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -55,24 +57,13 @@ func generate(dir string) (contents, error) {
 }
 
 // stale lists the files below dir that were generated once and are no longer.
-func stale(dir string, files contents) ([]string, error) {
-	var list []string
+func stale(dir string, files contents) (list []string, err error) {
 	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go", "schema/json/*", "testdata/vectors/*"} {
-		names, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			rel, err := filepath.Rel(dir, name)
-			if err != nil {
-				return nil, err
-			}
-			if files[filepath.ToSlash(rel)] == nil {
-				list = append(list, rel)
-			}
-		}
+		names, bad := fs.Glob(os.DirFS(dir), pattern)
+		list = append(list, slices.DeleteFunc(names, func(name string) bool { return files[name] != nil })...)
+		err = errors.Join(err, bad)
 	}
-	return list, nil
+	return list, err
 }
 
 //go:embed templates/*.tmpl
@@ -86,7 +77,7 @@ func execute(name string, page any) ([]byte, error) {
 		"generated": func() string { return generated },
 		"add":       func(a, b int) int { return a + b },
 		"doc":       comment, "wire": model.WireName, "upper": strings.ToUpper, "camel": camel,
-		"message": isMessage, "slot": goSlot, "smallest": smallestStruct,
+		"message": func(s *model.StructType) bool { return slices.Contains(messages, s.GoName) }, "slot": goSlot, "smallest": smallestStruct,
 		"present": goPresent, "write": goWrite, "read": goRead,
 		"cType": cType, "cField": cField, "cRow": cRow, "cValue": cValue,
 		"rsType": rsType, "rsField": rsField, "rsPresent": rsPresent, "rsRead": rsRead, "rsWrite": rsWrite,

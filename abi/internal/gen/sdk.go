@@ -40,67 +40,41 @@ type sdkPage struct {
 	Enums   []*model.EnumType
 	// Listed are the structs of which some message holds a list.
 	Listed map[*model.StructType]bool
-
-	met  map[*model.StructType]bool
-	used map[*model.EnumType]bool
 }
 
 // gather finds what can be reached from the messages that cross the boundary of a module.
 func gather(m *model.Model) (*sdkPage, error) {
-	p := &sdkPage{
-		Version: abi.Version, Listed: map[*model.StructType]bool{}, met: map[*model.StructType]bool{}, used: map[*model.EnumType]bool{},
-	}
-	for _, name := range []string{
+	structs, err := m.Reach(
 		"node_request", "node_response", "contest_request", "contest_response", "edge_request", "edge_response",
 		"judge_request", "judge_response", "prepare_request", "prepare_response", "manifest",
-		"recall_query", "correlate_query", "prior_cases", "source_query", "source_answer", "log_line",
-	} {
-		s := m.Struct(name)
-		if s == nil {
-			return nil, fmt.Errorf("there is no %s", name)
-		}
-		if err := p.visit(s); err != nil {
-			return nil, err
+		"recall_query", "correlate_query", "prior_cases", "source_query", "source_answer", "log_line")
+	if err != nil {
+		return nil, err
+	}
+	p := &sdkPage{Version: abi.Version, Structs: structs, Listed: map[*model.StructType]bool{}}
+	used := map[*model.EnumType]bool{}
+	for _, s := range structs {
+		for _, f := range s.Fields {
+			t := f.Type
+			if t.Kind == model.Map && t.Elem.Kind != model.String {
+				return nil, fmt.Errorf("%s.%s: the SDKs know maps of strings alone", s.WireName, f.WireName)
+			}
+			if t.Kind == model.List {
+				t = t.Elem
+				if t.Kind == model.List || t.Kind == model.Map {
+					return nil, fmt.Errorf("%s.%s: the SDKs know no lists of lists or maps", s.WireName, f.WireName)
+				}
+				p.Listed[t.Struct] = true
+			}
+			used[t.Enum] = true
 		}
 	}
 	for _, e := range m.Enums {
-		if p.used[e] {
+		if used[e] {
 			p.Enums = append(p.Enums, e)
 		}
 	}
 	return p, nil
-}
-
-func (p *sdkPage) visit(s *model.StructType) error {
-	if p.met[s] {
-		return nil
-	}
-	p.met[s] = true
-	for _, f := range s.Fields {
-		t := f.Type
-		if t.Kind == model.Map && t.Elem.Kind != model.String {
-			return fmt.Errorf("%s.%s: the SDKs know maps of strings alone", s.WireName, f.WireName)
-		}
-		if t.Kind == model.List {
-			t = t.Elem
-			if t.Kind == model.List || t.Kind == model.Map {
-				return fmt.Errorf("%s.%s: the SDKs know no lists of lists or maps", s.WireName, f.WireName)
-			}
-			if t.Kind == model.Struct {
-				p.Listed[t.Struct] = true
-			}
-		}
-		if t.Kind == model.Enum {
-			p.used[t.Enum] = true
-		}
-		if t.Kind == model.Struct {
-			if err := p.visit(t.Struct); err != nil {
-				return err
-			}
-		}
-	}
-	p.Structs = append(p.Structs, s)
-	return nil
 }
 
 // The C SDK's codec walks tables, so that a message costs a few bytes of data and no code.
@@ -155,13 +129,7 @@ func cRow(s *model.StructType, f *model.Field) string {
 	add(f.Pointer, "POINTER")
 	add(t.Kind == model.List, "LIST")
 	add(t.NonEmpty, "NONEMPTY")
-	least, most := 0, 0
-	if t.MinCount != nil {
-		least = *t.MinCount
-	}
-	if t.MaxCount != nil {
-		most = *t.MaxCount
-	}
+	least, most := t.Counts()
 	if t.Kind == model.List {
 		t = t.Elem
 	}

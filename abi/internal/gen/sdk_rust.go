@@ -95,12 +95,10 @@ func rsFloat(n *float64, none string) string {
 }
 
 func rsCount(t *model.Type) string {
-	least, most := 0, "usize::MAX"
-	if t.MinCount != nil {
-		least = *t.MinCount
-	}
-	if t.MaxCount != nil {
-		most = strconv.Itoa(*t.MaxCount)
+	least, n := t.Counts()
+	most := "usize::MAX"
+	if n > 0 {
+		most = strconv.Itoa(n)
 	}
 	switch {
 	case t.NonEmpty:

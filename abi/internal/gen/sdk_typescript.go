@@ -129,15 +129,13 @@ func tsBounds(t *model.Type) string {
 
 // tsCount writes the least and the most of a count; -1 stands for not empty.
 func tsCount(t *model.Type) string {
-	least, most := 0, "u32.MAX_VALUE"
-	if t.NonEmpty {
+	least, n := t.Counts()
+	most := "u32.MAX_VALUE"
+	if t.NonEmpty { // and has no least count then
 		least = -1
 	}
-	if t.MinCount != nil {
-		least = *t.MinCount
-	}
-	if t.MaxCount != nil {
-		most = strconv.Itoa(*t.MaxCount)
+	if n > 0 {
+		most = strconv.Itoa(n)
 	}
 	return fmt.Sprintf("%d, %s", least, most)
 }

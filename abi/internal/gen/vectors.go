@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
@@ -81,21 +82,15 @@ func (s *set) encode() ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\"type\":%q,\"vectors\":[\n", s.of.WireName)
+	lines := make([]string, len(s.vectors))
 	for i, v := range s.vectors {
 		line, err := json.Marshal(v)
 		if err != nil {
 			return nil, err
 		}
-		b.Write(line)
-		if i < len(s.vectors)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
+		lines[i] = string(line)
 	}
-	b.WriteString("]}\n")
-	return b.Bytes(), nil
+	return fmt.Appendf(nil, "{\"type\":%q,\"vectors\":[\n%s\n]}\n", s.of.WireName, strings.Join(lines, ",\n")), nil
 }
 
 // path is a data path as text.
@@ -119,84 +114,48 @@ func (p path) is(code abi.Code) problem { return problem{Path: string(p), Code: 
 
 func hexOf(n mt.Node) string { return hex.EncodeToString(n.Bytes()) }
 
-// cutter finds what a decoder says of a valid message that ends too early.
-type cutter struct {
-	at, end int
-	found   problem
+// token is what a decoder reads at once: the head of a value, what follows the head of a text, or all of another value.
+type token struct {
+	at     path
+	bytes  int
+	code   abi.Code // where they are not all there
+	values int      // that follow, of a byte each at least
 }
 
-// cut gives the problem of the first end bytes of a valid message.
+// tokens gives those of a value in their order.
+func tokens(n mt.Node, at path) []token {
+	switch n.Kind {
+	case mt.String, mt.Binary:
+		return []token{{at, n.HeaderBytes(), abi.CodeTruncated, 0}, {at, len(n.Text), abi.CodeBadLength, 0}}
+	case mt.List, mt.Map:
+		list := []token{{at, n.HeaderBytes(), abi.CodeTruncated, len(n.Items) + 2*len(n.Entries)}}
+		for i, item := range n.Items {
+			list = append(list, tokens(item, at.index(i))...)
+		}
+		for _, e := range n.Entries {
+			inner := at.field(e.Key.Text)
+			if n.Keyed {
+				inner = at.key(e.Key.Text)
+			}
+			list = slices.Concat(list, tokens(e.Key, at), tokens(e.Value, inner))
+		}
+		return list
+	default:
+		return []token{{at, len(n.Bytes()), abi.CodeTruncated, 0}}
+	}
+}
+
+// cut gives the problem of the first bytes of a valid message, up to an end.
 func cut(n mt.Node, end int) problem {
-	c := &cutter{end: end}
-	c.value(n, "")
-	return c.found
-}
-
-// value reports whether the value is there whole.
-func (c *cutter) value(n mt.Node, at path) bool {
-	switch n.Kind {
-	case mt.String, mt.Binary, mt.List, mt.Map:
-	default:
-		return c.take(len(n.Bytes()), abi.CodeTruncated, at)
-	}
-	if !c.take(n.HeaderBytes(), abi.CodeTruncated, at) {
-		return false
-	}
-	switch n.Kind {
-	case mt.List:
-		return c.list(n, at)
-	case mt.Map:
-		return c.entries(n, at)
-	default:
-		return c.take(len(n.Text), abi.CodeBadLength, at)
-	}
-}
-
-func (c *cutter) list(n mt.Node, at path) bool {
-	if !c.hasRoom(len(n.Items), at) {
-		return false
-	}
-	for i, item := range n.Items {
-		if !c.value(item, at.index(i)) {
-			return false
+	for _, t := range tokens(n, "") {
+		switch left := end - t.bytes; {
+		case left < 0:
+			return t.at.is(t.code)
+		case t.values > left:
+			return t.at.is(abi.CodeBadLength)
+		default:
+			end = left
 		}
 	}
-	return true
-}
-
-func (c *cutter) entries(n mt.Node, at path) bool {
-	if !c.hasRoom(2*len(n.Entries), at) {
-		return false
-	}
-	for _, e := range n.Entries {
-		if !c.value(e.Key, at) {
-			return false
-		}
-		inner := at.field(e.Key.Text)
-		if n.Keyed {
-			inner = at.key(e.Key.Text)
-		}
-		if !c.value(e.Value, inner) {
-			return false
-		}
-	}
-	return true
-}
-
-// hasRoom checks a number of values against the bytes left, of which each needs one at least.
-func (c *cutter) hasRoom(values int, at path) bool {
-	if values <= c.end-c.at {
-		return true
-	}
-	c.found = at.is(abi.CodeBadLength)
-	return false
-}
-
-func (c *cutter) take(n int, code abi.Code, at path) bool {
-	if c.at+n > c.end {
-		c.found = at.is(code)
-		return false
-	}
-	c.at += n
-	return true
+	return problem{}
 }

@@ -27,7 +27,15 @@ func (s *set) message() {
 	s.reserved(good)
 	s.deep(good)
 	s.several(good)
-	s.order(good)
+	for _, f := range s.of.Fields {
+		switch at := root.field(f.WireName); f.Type.Kind { //nolint:exhaustive // the others hold one value
+		case model.List:
+			s.listOrder(good, f, at)
+		case model.Map:
+			s.mapOrder(good, f, at)
+		}
+	}
+	s.oddKeys(good)
 	if s.of.GoName == "Discovery" {
 		s.tooMany(good)
 	}
@@ -291,21 +299,7 @@ func (s *set) tooMany(good mt.Node) {
 	}
 }
 
-// order adds messages that show in which order problems of one value stand, and how the paths of odd keys are written.
-func (s *set) order(good mt.Node) {
-	for _, f := range s.of.Fields {
-		at := root.field(f.WireName)
-		switch f.Type.Kind {
-		case model.List:
-			s.listOrder(good, f, at)
-		case model.Map:
-			s.mapOrder(good, f, at)
-		default:
-		}
-	}
-	s.oddKeys(good)
-}
-
+// listOrder adds messages that show in which order problems of one list stand.
 func (s *set) listOrder(good mt.Node, f *model.Field, at path) {
 	if least := f.Type.MinCount; least != nil {
 		s.reject("several: "+f.WireName+" too few, and one nil", with(good, f.WireName, mt.ListNode(mt.NilNode())),

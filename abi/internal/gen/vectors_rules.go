@@ -12,10 +12,13 @@ import (
 
 // rulesOf has what the Rules method of each type rejects.
 var rulesOf = map[string]func(s *set, base mt.Node){
-	"Case":           (*set).caseRules,
-	"Verdict":        (*set).verdictRules,
-	"DefenseBrief":   (*set).briefRules,
-	"RemandFeedback": (*set).feedbackRules,
+	"Case":         (*set).caseRules,
+	"Verdict":      (*set).verdictRules,
+	"DefenseBrief": (*set).briefRules,
+	"RemandFeedback": func(s *set, base mt.Node) {
+		s.reject("rule duplicate_id", with(base, "questions", mt.ListNode(question("a"), question("b"), question("a"), question("b"))),
+			path("questions[2].id").is(abi.CodeDuplicateID), path("questions[3].id").is(abi.CodeDuplicateID))
+	},
 	"CourtConfig": func(s *set, base mt.Node) {
 		s.reject("rule thresholds", with(with(base, "rejection_threshold", mt.FloatNode(0.86)), "activation_threshold", mt.FloatNode(0.85)),
 			path("rejection_threshold").is(abi.CodeThresholds))
@@ -182,11 +185,6 @@ func (s *set) briefRules(base mt.Node) {
 
 func question(id string) mt.Node {
 	return mt.MapNode(mt.F("id", mt.StringNode(id)), mt.F("question", mt.StringNode("x")))
-}
-
-func (s *set) feedbackRules(base mt.Node) {
-	s.reject("rule duplicate_id", with(base, "questions", mt.ListNode(question("a"), question("b"), question("a"), question("b"))),
-		path("questions[2].id").is(abi.CodeDuplicateID), path("questions[3].id").is(abi.CodeDuplicateID))
 }
 
 // probabilities shows that weights are probabilities above 0, one for a label.

@@ -143,12 +143,9 @@ func sampleItems(t *model.Type, name string, how size) []mt.Node {
 	if how == full {
 		return []mt.Node{sampleType(t.Elem, name, full, 0), sampleType(t.Elem, name, minimal, 1)}
 	}
-	count := 0
-	if t.NonEmpty {
+	count, _ := t.Counts()
+	if t.NonEmpty { // and has no least count then
 		count = 1
-	}
-	if t.MinCount != nil {
-		count = *t.MinCount
 	}
 	items := make([]mt.Node, count)
 	for i := range items {
@@ -160,25 +157,16 @@ func sampleItems(t *model.Type, name string, how size) []mt.Node {
 // with gives the map with the field set, in its place or at the end.
 func with(n mt.Node, name string, value mt.Node) mt.Node {
 	n.Entries = slices.Clone(n.Entries)
-	for i := range n.Entries {
-		if n.Entries[i].Key.Text == name {
-			n.Entries[i].Value = value
-			return n
-		}
+	if i := slices.IndexFunc(n.Entries, func(e mt.Entry) bool { return e.Key.Text == name }); i >= 0 {
+		n.Entries[i].Value = value
+		return n
 	}
-	n.Entries = append(n.Entries, mt.F(name, value))
-	return n
+	return appended(n, mt.F(name, value))
 }
 
 // without gives the map without the field.
 func without(n mt.Node, name string) mt.Node {
-	var entries []mt.Entry
-	for _, e := range n.Entries {
-		if e.Key.Text != name {
-			entries = append(entries, e)
-		}
-	}
-	n.Entries = entries
+	n.Entries = slices.DeleteFunc(slices.Clone(n.Entries), func(e mt.Entry) bool { return e.Key.Text == name })
 	return n
 }
 
@@ -192,7 +180,12 @@ func appended(n mt.Node, e mt.Entry) mt.Node {
 func canonicalStruct(s *model.StructType, n mt.Node) mt.Node {
 	out := mt.MapNode()
 	for _, f := range s.Fields {
-		v, there := entry(n, f.WireName)
+		var v mt.Node
+		at := slices.IndexFunc(n.Entries, func(e mt.Entry) bool { return e.Key.Text == f.WireName })
+		there := at >= 0
+		if there {
+			v = n.Entries[at].Value
+		}
 		switch {
 		case !there && f.HasDefault:
 			v = mt.StringNode(f.Default)
@@ -253,12 +246,3 @@ func floatOf(n mt.Node) float64 {
 }
 
 func isZero(n mt.Node) bool { return n.Text == "" && len(n.Items) == 0 && len(n.Entries) == 0 }
-
-func entry(n mt.Node, name string) (mt.Node, bool) {
-	for _, e := range n.Entries {
-		if e.Key.Text == name {
-			return e.Value, true
-		}
-	}
-	return mt.Node{}, false
-}

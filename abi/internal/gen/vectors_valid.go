@@ -93,24 +93,14 @@ func (s *set) validText(base mt.Node, f *model.Field) {
 	name := f.WireName
 	s.accept(name+" of all lengths of UTF-8, with NUL", with(base, name, mt.StringNode("a\x00é漢\U0001F71A\uFFFD")))
 	for _, n := range []int{31, 32, 255, 256} {
-		if f != s.firstText() {
-			break
+		if first := slices.IndexFunc(s.of.Fields, func(o *model.Field) bool { return o.Type.Kind == model.String }); f != s.of.Fields[first] {
+			break // it holds for all texts of the type
 		}
 		s.accept(name+" of "+strconv.Itoa(n)+" bytes", with(base, name, mt.StringNode(strings.Repeat("x", n))))
 	}
 	if f.Pointer || f.HasDefault {
 		s.accept(name+" empty", with(base, name, mt.StringNode("")))
 	}
-}
-
-// firstText is the field that shows what holds for all texts of the type.
-func (s *set) firstText() *model.Field {
-	for _, f := range s.of.Fields {
-		if f.Type.Kind == model.String {
-			return f
-		}
-	}
-	return nil
 }
 
 func (s *set) validMap(base mt.Node, f *model.Field) {
@@ -125,8 +115,7 @@ func (s *set) validMap(base mt.Node, f *model.Field) {
 func manyEntries(f *model.Field, n int) mt.Node {
 	out := mt.KeyedNode()
 	for i := range n {
-		key := strconv.Itoa(1000 + i)
-		out.Entries = append(out.Entries, mt.F(key, sampleType(f.Type.Elem, "", minimal, 0)))
+		out.Entries = append(out.Entries, mt.F(strconv.Itoa(1000+i), sampleType(f.Type.Elem, "", minimal, 0)))
 	}
 	return out
 }

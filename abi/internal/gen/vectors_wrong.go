@@ -202,10 +202,8 @@ func collection(t *model.Type, n int) mt.Node {
 // wrongItems gives lists and maps whose second element is wrong, and maps with wrong keys.
 func wrongItems(t *model.Type) []wrong {
 	var out []wrong
-	enough := 2
-	if t.MinCount != nil {
-		enough = max(enough, *t.MinCount)
-	}
+	enough, _ := t.Counts()
+	enough = max(enough, 2)
 	for _, inner := range wrongElements(t.Elem) {
 		list, at := collection(t, enough), root.index(1)
 		if t.Kind == model.List {

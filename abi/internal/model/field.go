@@ -121,19 +121,16 @@ func (r *reader) typeOf(expr ast.Expr) *Type {
 // option applies one tag option and says what is wrong with it, if anything.
 func (f *Field) option(option string) string {
 	key, value, has := strings.Cut(option, "=")
+	if has && (key == "opt" || key == "nonempty") {
+		return "takes no value"
+	}
 	switch key {
 	case "opt":
-		if has {
-			return "takes no value"
-		}
 		if f.Type.Kind != String && f.Type.Kind != Enum && f.Type.Kind != List && f.Type.Kind != Map {
 			return "is for strings, lists and maps; a pointer is always optional"
 		}
 		f.Optional = true
 	case "nonempty":
-		if has {
-			return "takes no value"
-		}
 		if f.Type.Kind != String && f.Type.Kind != List && f.Type.Kind != Map {
 			return "is for strings, lists and maps"
 		}

@@ -146,7 +146,7 @@ func (r *reader) constants(spec *ast.ValueSpec) {
 			continue
 		}
 		text, _ := strconv.Unquote(lit.Value) // the parser has read it
-		e.Values = append(e.Values, EnumValue{GoName: spec.Names[i].Name, Value: text, Doc: comment(spec.Doc)})
+		e.Values = append(e.Values, EnumValue{GoName: spec.Names[i].Name, Value: text})
 	}
 }
 

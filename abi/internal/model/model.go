@@ -5,7 +5,10 @@
 // knows are errors, so that no generated part can silently skip a field or a rule.
 package model
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind says what a value is on the wire.
 type Kind uint8
@@ -21,16 +24,6 @@ const (
 	Map
 	Struct
 )
-
-var kindNames = [...]string{String: "string", Enum: "enum", Bool: "bool", Int: "int", Float: "float", List: "list", Map: "map", Struct: "struct"}
-
-// String names the kind in lower case.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) && kindNames[k] != "" {
-		return kindNames[k]
-	}
-	return "unknown"
-}
 
 // Model holds everything that package abi puts on the wire.
 type Model struct {
@@ -48,6 +41,34 @@ func (m *Model) Struct(name string) *StructType {
 		}
 	}
 	return nil
+}
+
+// Reach gives the structs of these names and all that they hold, each behind those that it holds.
+func (m *Model) Reach(names ...string) (list []*StructType, err error) {
+	var visit func(s *StructType)
+	visit = func(s *StructType) {
+		if slices.Contains(list, s) {
+			return
+		}
+		for _, f := range s.Fields {
+			t := f.Type
+			for t.Elem != nil {
+				t = t.Elem
+			}
+			if t.Struct != nil {
+				visit(t.Struct)
+			}
+		}
+		list = append(list, s)
+	}
+	for _, name := range names {
+		s := m.Struct(name)
+		if s == nil {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+		visit(s)
+	}
+	return list, nil
 }
 
 // StructType is a map with fixed keys on the wire.
@@ -128,6 +149,17 @@ type Type struct {
 	NonEmpty bool
 }
 
+// Counts gives the bounds of the length of a List or Map, 0 where there is none.
+func (t *Type) Counts() (least, most int) {
+	if t.MinCount != nil {
+		least = *t.MinCount
+	}
+	if t.MaxCount != nil {
+		most = *t.MaxCount
+	}
+	return least, most
+}
+
 // Long says whether a list may have so many elements that tests and vectors do not fill it with valid ones.
 func (t *Type) Long() bool { return t.Kind == List && t.MaxCount != nil && *t.MaxCount > 256 }
 
@@ -142,7 +174,6 @@ type EnumType struct {
 type EnumValue struct {
 	GoName string
 	Value  string
-	Doc    string
 }
 
 // WireName gives a Go name in snake case: NodeRequest is node_request, LimitRequest is limit_request, a run of capitals counts as one word.

@@ -4,19 +4,17 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestWireName(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"NodeRequest": "node_request", "ABI": "abi", "TTLMark": "ttl_mark", "CaseID": "case_id", "Case": "case"} {
-		if got := model.WireName(in); got != want {
-			t.Errorf("%s is %s, want %s", in, got, want)
-		}
+		check.Equal(t, model.WireName(in), want, in)
 	}
 }
 
@@ -62,9 +60,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := read(t, "type T struct { "+c.body+" }\ntype T2 struct { X int `abi:\"x\"` }\ntype plain struct { X int }\ntype hollow string")
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error is %v, want %q", err, c.want)
-			}
+			check.Fails(t, err, c.want, "error")
 		})
 	}
 }
@@ -112,9 +108,7 @@ func TestEveryListOfAModuleHasAMaximum(t *testing.T) {
 		}
 	}
 	for _, name := range sent {
-		if name != "" {
-			t.Errorf("there is no type %s", name)
-		}
+		check.Equal(t, name, "", "there is no type")
 	}
 	if lists < 25 {
 		t.Errorf("only %d lists were looked at", lists)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	promptfile "github.com/shadowcourt/shadowcourt/abi/prompt"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -133,9 +134,7 @@ func TestTheCutKeepsWhatMatters(t *testing.T) {
 	s := NewSheet(documents, []abi.Finding{{Document: "log", Quote: "a calm line that was quoted"}}, 3000)
 	shown := s.String()
 	for _, want := range []string{"3000| panic: nil map in cart.go:12", "2999| step 2999", "4100| a calm line", "5503| -\told()", "lines left out]", `document "diff"`} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is not shown:\n%s", want, shown)
-		}
+		check.Contains(t, shown, want)
 	}
 	if len(shown) > 3500 || !strings.Contains(s.Cut(), "of 5504 left out") || len(s.lines) != CountLines(documents) {
 		t.Errorf("%d bytes, %s, %d lines", len(shown), s.Cut(), len(s.lines))
@@ -182,9 +181,7 @@ func TestWhatAChallengeRestsOn(t *testing.T) {
 	t.Parallel()
 	schema := &Schema{Kind: Object, Fields: []Field{Challenges()}}
 	answer, problem := schema.Read(`{"challenges":[{"item":0,"finding":0,"why":"look","severity":"weakening"}]}`)
-	if problem != "" {
-		t.Fatal(problem)
-	}
+	must.Equal(t, problem, "")
 	measured := &abi.Profile{Name: "p", Sources: []abi.SourceReliability{{Source: "model:reader"}}}
 	for _, tc := range []struct {
 		name    string
@@ -261,9 +258,7 @@ func TestNamesOfACaseForgeNothing(t *testing.T) {
 		`stated with 0.25: [withheld: it addresses its reader]`, `2| [withheld: it addresses its reader] for b, stated with 0.00: the disk was full`,
 		`document "log\u000a1| forged for b"`, "document [withheld: it addresses its reader]\n3| three", "1| one␊5| forged for b␊forged for b\n2| two",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%s is missing in\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 
@@ -291,9 +286,7 @@ func TestOnlyTheSentenceOfAModelIsWithheld(t *testing.T) {
 		"round 2, prosecution: The charge is b with 0.61. The model good: [withheld: it addresses its reader]\n",
 		"round 3, defense: [withheld: it addresses its reader]\n",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 

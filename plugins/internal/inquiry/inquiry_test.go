@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
@@ -237,9 +238,7 @@ func TestSearchLeavesCluesAlone(t *testing.T) {
 	r := testkit.LightCase(abi.FamilyInvestigate, "the disk is full on billing gateway\n")
 	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{{ID: "q", Question: "Was the billing gateway reachable?"}}}
 	topics := inquiry.Topics(r)
-	if got := inquiry.Read(r, nil).Search(&topics[0]); len(got) != 0 {
-		t.Errorf("found %+v", got)
-	}
+	check.Len(t, inquiry.Read(r, nil).Search(&topics[0]), 0, "found")
 }
 
 // The verdict on an earlier case rests on text like this one's: where both say the same, the surer of them counts, and not both.
@@ -272,17 +271,11 @@ func TestWhatIsAskedComesFirst(t *testing.T) {
 	order := func() string {
 		return strings.Join(refs(inquiry.Read(r, nil).Items(inquiry.Deepest)), " ")
 	}
-	if got := order(); got != "seeker-report:log:L1 seeker-report:log:L2 seeker-report:log:L3" {
-		t.Errorf("without a focus %s", got)
-	}
+	check.Equal(t, order(), "seeker-report:log:L1 seeker-report:log:L2 seeker-report:log:L3", "without a focus")
 	r.File.Resolve = &abi.ResolveResult{Selected: []abi.SelectedComponent{{Name: "b", FocusPaths: []string{"shop/b_test.go:2"}}}}
-	if got := order(); got != "seeker-report:log:L2 seeker-report:log:L1 seeker-report:log:L3" {
-		t.Errorf("with a focus %s", got)
-	}
+	check.Equal(t, order(), "seeker-report:log:L2 seeker-report:log:L1 seeker-report:log:L3", "with a focus")
 	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{{ID: "q", Question: "Was the billing gateway reachable?"}}}
-	if got := order(); got != "seeker-report:log:L3 seeker-report:log:L2 seeker-report:log:L1" {
-		t.Errorf("when asked %s", got)
-	}
+	check.Equal(t, order(), "seeker-report:log:L3 seeker-report:log:L2 seeker-report:log:L1", "when asked")
 }
 
 // A remand looks at more of the same than any traversal before, and at that only then.
@@ -306,9 +299,7 @@ func TestARemandReadsDeeper(t *testing.T) {
 		{LoopsLeft: 0, Investigate: &abi.InvestigateArtifact{}}:                                  inquiry.Deepest,
 		{LoopsLeft: 2, Investigate: &abi.InvestigateArtifact{}, Feedback: &abi.RemandFeedback{}}: inquiry.Remanded,
 	} {
-		if got := inquiry.DepthOf(file); got != want {
-			t.Errorf("%+v is read at depth %d, want %d", file, got, want)
-		}
+		check.Equal(t, inquiry.DepthOf(file), want, file, "read at depth")
 	}
 }
 

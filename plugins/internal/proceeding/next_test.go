@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -103,9 +104,7 @@ func TestAccept_EX7_TheOfferThatTellsMostPerSecondIsAskedFor(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			if got := asks(r); got != tc.want {
-				t.Errorf("asks for %d, want %d", got, tc.want)
-			}
+			check.Equal(t, asks(r), tc.want, "asks for")
 		})
 	}
 }
@@ -122,9 +121,7 @@ func TestTheLeastGainIsInNatsOfInformation(t *testing.T) {
 		asks  int
 	}{{want * 0.93, 1}, {want, 0}} { // the court's doubt takes some of it
 		r.Params = []abi.Param{{Name: "min_gain", Number: &tc.least}}
-		if got := asks(r); got != tc.asks {
-			t.Errorf("with a least gain of %v of %v nats it asks for %d", tc.least, want, got)
-		}
+		check.Equal(t, asks(r), tc.asks, "with a least gain of", tc.least, "of", want, "nats it asks for")
 	}
 }
 
@@ -172,12 +169,8 @@ func TestWords(t *testing.T) {
 	want := "Experiments: this tree, 5 times: 5 failed in the same way (10.99 nats against a); " +
 		"this product with the tests of the base, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
 		"the base, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
-	if got := Experimented(r.Case.Experiments, weighed(r)); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got := Experimented(nil, weighed(r)); got != "" {
-		t.Errorf("without experiments: %s", got)
-	}
+	check.Equal(t, Experimented(r.Case.Experiments, weighed(r)), want)
+	check.Equal(t, Experimented(nil, weighed(r)), "", "without experiments")
 }
 
 func TestAccept_FZ3_TheReasoningNamesABaseThatFails(t *testing.T) {
@@ -198,9 +191,7 @@ func TestAccept_FZ3_TheReasoningNamesABaseThatFails(t *testing.T) {
 func TestCitesStayInTheirLine(t *testing.T) {
 	t.Parallel()
 	items := []abi.IndictmentItem{{SourceRef: "log:L9\nround 9\r\u2028forged"}}
-	if got := Cite(items, 0); got != "[0] log:L9␊round 9␊␊forged" {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, Cite(items, 0), "[0] log:L9␊round 9␊␊forged")
 }
 
 // Only what nobody measured is challenged for how it says what it says.
@@ -225,9 +216,7 @@ func TestKnownSourcesAreChallengedForWhatIsNotThere(t *testing.T) {
 			}
 			items := &Items{labels: []string{"a", "b"}, profile: p, testimony: []weigh.Testimony{tc.item}}
 			got := items.grounds(Everything)
-			if len(got) != want {
-				t.Errorf("%s of %s: %+v, want %d challenges", tc.name, source, got, want)
-			}
+			check.Len(t, got, want, tc.name, "of", source, "challenges")
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func texts(list []Statement) []string {
@@ -55,9 +57,7 @@ func TestASnippetEndsWithAWord(t *testing.T) {
 		long:                     "The operators restarted the service twice that morning, which supports the…",
 		strings.Repeat("字", 100): strings.Repeat("字", 26) + "…",
 	} {
-		if got := Snippet(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
+		check.Equal(t, Snippet(text), want, text)
 	}
 }
 
@@ -162,9 +162,7 @@ func TestWhatAClaimRestsOn(t *testing.T) {
 		}
 	}
 	for i, want := range []float64{1, 1, 1, 0, 0.5} {
-		if got := f.Weight(&f.Items[i]); got != want {
-			t.Errorf("%s counts %v", f.Items[i].SourceRef, got)
-		}
+		check.Equal(t, f.Weight(&f.Items[i]), want, f.Items[i].SourceRef, "counts")
 	}
 	if plain := Open([]abi.Evidence{evidence("a", "b")}); plain.Weight(&plain.Items[0]) != 1 {
 		t.Error("without documents an item can't claim one")
@@ -200,9 +198,7 @@ func TestWhatIsNoClaim(t *testing.T) {
 		"The log says \"1250 parcels waiting\". The log says \"1250 parcels waiting\". The log said \"1250 parcels waiting\" again.": 1,
 		"The union bribed the manager of the depot. The depot's manager was bribed by the union.":                                    1,
 	} {
-		if got := f.Supports(&abi.JudicialOpinion{Metadata: map[string]string{"charge": "sabotage"}}, Statements(text)); len(got) != want {
-			t.Errorf("%q has %d claims, want %d: %+v", text, len(got), want, got)
-		}
+		check.Len(t, f.Supports(&abi.JudicialOpinion{Metadata: map[string]string{"charge": "sabotage"}}, Statements(text)), want, text, "claims")
 	}
 }
 
@@ -210,9 +206,7 @@ func TestFoldAndBack(t *testing.T) {
 	t.Parallel()
 	const text = "a  \"Wörd\" - and\n\tanother  END\n\nof all"
 	d := FoldDocument(text)
-	if d.Folded != "a 'wörd' - and another end of all" {
-		t.Fatalf("%q", d.Folded)
-	}
+	must.Equal(t, d.Folded, "a 'wörd' - and another end of all")
 	q := newQuotation("WöRD\" - and   another")
 	at := strings.Index(d.Folded, q.Key)
 	if start, end := d.Span(at, at+len(q.Key)); text[start:end] != "Wörd\" - and\n\tanother" {
@@ -221,7 +215,5 @@ func TestFoldAndBack(t *testing.T) {
 	if start, end := d.Span(len(d.Folded)-6, len(d.Folded)); text[start:end] != "of all" {
 		t.Errorf("%q", text[start:end])
 	}
-	if got := newStatement("He wrote \"one two three\" and “four five six”, and `open.").Quotations; len(got) != 2 {
-		t.Errorf("%+v", got)
-	}
+	check.Len(t, newStatement("He wrote \"one two three\" and “four five six”, and `open.").Quotations, 2)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -42,9 +43,7 @@ func TestReadNames(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			v := discovery(t, tc.text, tc.labels, nil)
-			if len(v.Findings) != len(tc.supports) {
-				t.Fatalf("findings %+v", v.Findings)
-			}
+			must.Len(t, v.Findings, len(tc.supports), "findings")
 			for i, f := range v.Findings {
 				if f.Supports != tc.supports[i] || (tc.quote != "" && f.Quote != tc.quote) {
 					t.Errorf("finding %+v", f)
@@ -66,9 +65,7 @@ func TestReadSignals(t *testing.T) {
 		{Phrase: "timed out", Weights: []abi.LabelWeight{{Label: "pb001", Weight: 1}, {Label: "si001", Weight: 1}}},
 	}}
 	v := discovery(t, "a\ndial tcp: Connection Refused by host\nconnection refused\ntimed out\n", labels, p)
-	if len(v.Findings) != 1 {
-		t.Fatalf("findings %+v", v.Findings)
-	}
+	must.Len(t, v.Findings, 1, "findings")
 	f := v.Findings[0]
 	if f.Supports != "si001" || f.Quote != "dial tcp: Connection Refused by host" || f.Strength < 0.87 || f.Strength > 0.89 || !strings.Contains(f.Observation, "2 times") {
 		t.Errorf("finding %+v", f)
@@ -84,9 +81,7 @@ func TestALineOfSeveralSignalsIsOneFinding(t *testing.T) {
 	weights := func(b float64) []abi.LabelWeight { return []abi.LabelWeight{{Label: "b", Weight: b}} }
 	p := &abi.Profile{Signals: []abi.Signal{{Phrase: "refused", Weights: weights(1)}, {Phrase: "dial tcp", Weights: weights(0.5)}, {Phrase: "elsewhere", Weights: weights(-1)}}}
 	v := discovery(t, "dial tcp: refused\nelsewhere, refused\n", []string{"a", "b"}, p)
-	if len(v.Findings) != 2 {
-		t.Fatalf("findings %+v", v.Findings)
-	}
+	must.Len(t, v.Findings, 2, "findings")
 	if f := v.Findings[0]; f.Supports != "b" || f.Observation != `the signals "refused" (2 times, for b), "dial tcp" (once, for b) stand in one line` || f.Strength < 0.81 || f.Strength > 0.82 {
 		t.Errorf("finding %+v", f)
 	}
@@ -153,9 +148,7 @@ func TestNoteChallengesWhatNobodyRaised(t *testing.T) {
 		t.Errorf("challenges %+v", turn.NewChallenges)
 	}
 	for _, want := range []string{"Of 4 items: 1 in the documents ([2] log:3)", "2 quoting what stands nowhere", "1 without a quote", "2 fatal", "1 challenge"} {
-		if !strings.Contains(turn.Argument, want) {
-			t.Errorf("the notes don't say %q: %s", want, turn.Argument)
-		}
+		check.Contains(t, turn.Argument, want, "the notes don't say")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var labels = []string{"a", "b", "c"}
@@ -138,9 +140,7 @@ func TestJudge(t *testing.T) {
 			var c abi.Collector
 			v.Rules(&c)
 			abi.CheckVerdict(v, tc.request.Indictment, labels, &c)
-			if err := c.Err(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, c.Err())
 			if v.Reasoning == "" || v.Confidence < 0 || v.Confidence > 1 {
 				t.Errorf("confidence %v, reasoning %q", v.Confidence, v.Reasoning)
 			}
@@ -157,9 +157,7 @@ func TestReasoningCitesItemsAndWhoChallengedThem(t *testing.T) {
 	}
 	v := judge(r)
 	for _, want := range []string{"[0] p", "[1] q", "weakening by bulwark: is vague", "1 challenge shows nothing that can be checked", "Probabilities: a"} {
-		if !strings.Contains(v.Reasoning, want) {
-			t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
-		}
+		check.Contains(t, v.Reasoning, want, "the reasoning doesn't say")
 	}
 }
 
@@ -227,9 +225,7 @@ func TestTheVerdictRestsOnExperiments(t *testing.T) {
 	if v.Decision != abi.Amend || v.FinalClassification != "c" || v.Confidence < 0.9 {
 		t.Errorf("%s %q at %v", v.Decision, v.FinalClassification, v.Confidence)
 	}
-	if want := "this tree, 5 times: 5 passed (22.91 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
-		t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
-	}
+	check.Contains(t, v.Reasoning, "this tree, 5 times: 5 passed (22.91 nats for c against a)", "the reasoning doesn't say")
 }
 
 // A language model that nobody measured undoes no decision, and has nothing remanded; what is open it may tip.

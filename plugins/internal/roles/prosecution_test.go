@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -26,16 +27,12 @@ func TestIndictKeepsAllEvidenceUnchanged(t *testing.T) {
 	var c abi.Collector
 	abi.CheckIndictment(v, &abi.LightAnswer{Classification: "a"}, evidence, &c)
 	must.Do(t, c.Err())
-	if len(v.Evidence) != len(evidence) {
-		t.Fatalf("%d items", len(v.Evidence))
-	}
+	must.Equal(t, len(v.Evidence), len(evidence), "items")
 	if w := v.Evidence; w[0].Weight <= w[1].Weight || w[1].Weight <= 0 || w[2].Weight != 0 {
 		t.Errorf("weights %v, %v, %v", w[0].Weight, w[1].Weight, w[2].Weight)
 	}
 	for _, cited := range []string{"[0] x", "[1] y", "Light states with 0.70"} {
-		if !strings.Contains(v.ProsecutionNarrative, cited) {
-			t.Errorf("the narrative doesn't cite %q: %s", cited, v.ProsecutionNarrative)
-		}
+		check.Contains(t, v.ProsecutionNarrative, cited, "the narrative doesn't cite")
 	}
 }
 
@@ -136,7 +133,5 @@ func TestIndictmentStaysWithinAnArtifact(t *testing.T) {
 	if last := v.Evidence[len(v.Evidence)-1]; last.SourceRef != "last" || v.Evidence[0].SourceRef != "dump" {
 		t.Errorf("from %q to %q: what counts is left out, or the order is lost", v.Evidence[0].SourceRef, last.SourceRef)
 	}
-	if !strings.Contains(v.ProsecutionNarrative, "left out:") {
-		t.Errorf("the narrative is silent about what is left out: %s", v.ProsecutionNarrative)
-	}
+	check.Contains(t, v.ProsecutionNarrative, "left out:", "the narrative is silent about what is left out")
 }

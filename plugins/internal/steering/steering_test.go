@@ -3,6 +3,8 @@ package steering
 import (
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestWhatSteers(t *testing.T) {
@@ -51,9 +53,7 @@ func TestPlainTextIsReadAsAnyOther(t *testing.T) {
 	const plain = "The [quick] brown_fox,\tjumps 0.81 over\x00\x7f |LAZY| dogs\n"
 	fast, _ := read(plain)
 	slow, _ := read(plain + " é")
-	if strings.Join(fast, " ")+" é" != strings.Join(slow, " ") {
-		t.Errorf("%q\n%q", fast, slow)
-	}
+	check.Equal(t, strings.Join(fast, " ")+" é", strings.Join(slow, " "), fast, slow)
 }
 
 // Ways to hide a command from a detector that people have tried.
@@ -118,9 +118,7 @@ func TestBodyOfALine(t *testing.T) {
 		"  ":               "",
 		"":                 "",
 	} {
-		if got := Body(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
+		check.Equal(t, Body(line), want, line)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 var labels = []string{"a", "b", "c"}
@@ -170,9 +171,7 @@ func TestLightIsOneCappedWitness(t *testing.T) {
 	t.Parallel()
 	s := Weigh(&Matter{Labels: labels, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.99}})
 	near(t, "P(a)", s.Of("a"), 0.99*math.E/(math.E+2)+0.01/3)
-	if s.Speaks("a") != 0 {
-		t.Errorf("Light's own word counts as evidence: %v", s.Speaks("a"))
-	}
+	check.Equal(t, s.Speaks("a"), 0, "Light's own word counts as evidence")
 }
 
 func TestTopAndRival(t *testing.T) {
@@ -271,9 +270,7 @@ func TestAnUnmeasuredModelDecidesNothing(t *testing.T) {
 	lines := []string{"the disk of the first host was full", "the network of the second was down"}
 	m := &Matter{Labels: labels, Testimony: []Testimony{item("x", lines[0], "a", 0.61), item("y", lines[1], "b", 0.6)}}
 	alone := Weigh(m)
-	if alone.Settled() != alone {
-		t.Error("without a model nothing is set aside")
-	}
+	check.Equal(t, alone.Settled(), alone, "without a model nothing is set aside")
 	for _, label := range labels {
 		for _, quoted := range []string{"a", "b", "c"} {
 			m.Findings = []abi.Finding{said("x", lines[0], label), said("x", lines[1], quoted), said("y", lines[1], label)}

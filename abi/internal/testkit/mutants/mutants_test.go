@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	_ "github.com/shadowcourt/shadowcourt/abi/abitest" // the runner's vectors: when they change, no cached result stands
 	_ "github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
+	_ "github.com/shadowcourt/shadowcourt/abi/testkit/vectors" // the runner's vectors: when they change, no cached result stands
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 

@@ -13,10 +13,10 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 )
 
 func main() {
@@ -26,9 +26,9 @@ func main() {
 func run(stdin io.Reader, stdout, stderr io.Writer) int {
 	var sites []mutants.Site
 	err := json.NewDecoder(stdin).Decode(&sites)
-	var sets []abitest.Set
+	var sets []vectors.Set
 	if err == nil {
-		sets, err = abitest.Sets()
+		sets, err = vectors.Sets()
 	}
 	if err == nil && noticed(sets, "") {
 		err = errors.New("a vector fails with every check on")
@@ -52,17 +52,17 @@ func run(stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // noticed says whether some vector fails, beginning with those of the type.
-func noticed(sets []abitest.Set, goName string) bool {
-	first := slices.IndexFunc(sets, func(s abitest.Set) bool { return s.Type == model.WireName(goName) })
+func noticed(sets []vectors.Set, goName string) bool {
+	first := slices.IndexFunc(sets, func(s vectors.Set) bool { return s.Type == model.WireName(goName) })
 	if first >= 0 && fails(sets[first]) {
 		return true
 	}
 	return slices.ContainsFunc(sets, fails)
 }
 
-func fails(set abitest.Set) bool {
+func fails(set vectors.Set) bool {
 	for i := range set.Vectors {
-		if abitest.Check(set.Type, &set.Vectors[i], decode) != nil {
+		if vectors.Check(set.Type, &set.Vectors[i], decode) != nil {
 			return true
 		}
 	}

@@ -1,4 +1,6 @@
-package abitest
+// Package vectors reads the test vectors of the contract, and checks a codec against them: every message is accepted or rejected as
+// SPEC.md says, with the same canonical bytes or the same problems in the same order.
+package vectors
 
 import (
 	"encoding/hex"
@@ -6,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/testdata"
@@ -64,16 +65,6 @@ func Sets() ([]Set, error) {
 		}
 	}
 	return sets, nil
-}
-
-// RequestSet gives the vectors of a request's type. A program that needs no others does not carry them.
-func RequestSet(typeName string) (Set, error) {
-	var set Set
-	content, err := testdata.Requests.ReadFile("vectors/" + typeName + ".json")
-	if err == nil {
-		err = json.Unmarshal(content, &set)
-	}
-	return set, err
 }
 
 // Decode is the codec under test: it decodes a message of the type with this wire name strictly, under a size cap in bytes (0 is the
@@ -157,31 +148,4 @@ func checkProblems(v *Vector, rejected *abi.ValidationError) error {
 		return fmt.Errorf("has problems\n  %v and %d more, want\n  %v and %d more", got, rejected.Omitted, v.Problems, v.Omitted)
 	}
 	return nil
-}
-
-// Passing is how probable it is, under each label of a case, that a run of an experiment passes. Other runs fail as the case did.
-type Passing struct {
-	Of    abi.Experiment
-	Given []float64
-}
-
-// Outcomes is an outcome model by which each label comes true in one way. How many runs an experiment makes does not matter.
-func Outcomes(labels []string, cells ...Passing) *abi.OutcomeModel {
-	const sharp = 1e5 // so many runs would tell the rate
-	m := &abi.OutcomeModel{Shapes: []abi.RateShape{}, Patterns: []abi.OutcomePattern{}}
-	for j, label := range labels {
-		weights := make([]abi.LabelWeight, len(labels)) // of all labels, so that no list is as long as one of a single label
-		for k := range labels {
-			weights[k].Label = labels[k]
-		}
-		weights[j].Weight = 1
-		p := abi.OutcomePattern{Name: label, Labels: weights, Rates: []abi.OutcomeRate{}, Absent: 0.5}
-		for i := range cells {
-			e, name := &cells[i].Of, strconv.Itoa(i)+" under "+label
-			m.Shapes = append(m.Shapes, abi.RateShape{Name: name, Passed: sharp * cells[i].Given[j], Same: sharp * (1 - cells[i].Given[j])})
-			p.Rates = append(p.Rates, abi.OutcomeRate{Product: e.Product, Tests: e.Tests, Environment: e.Environment, Order: e.Order, Shape: name})
-		}
-		m.Patterns = append(m.Patterns, p)
-	}
-	return m
 }

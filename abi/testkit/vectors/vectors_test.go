@@ -1,4 +1,4 @@
-package abitest_test
+package vectors_test
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -27,13 +27,13 @@ func hostCodec(typeName string, data []byte, limit int) ([]byte, error) {
 
 func TestAccept_FR10_HostCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
-	abitest.Run(t, hostCodec)
+	vectors.Run(t, hostCodec)
 }
 
-func vectorsByType(t *testing.T) map[string][]abitest.Vector {
+func vectorsByType(t *testing.T) map[string][]vectors.Vector {
 	t.Helper()
-	sets := must.Get(abitest.Sets())(t)
-	byType := map[string][]abitest.Vector{}
+	sets := must.Get(vectors.Sets())(t)
+	byType := map[string][]vectors.Vector{}
 	for _, s := range sets {
 		byType[s.Type] = s.Vectors
 	}
@@ -44,11 +44,11 @@ func vectorsByType(t *testing.T) map[string][]abitest.Vector {
 func TestAccept_SC1_EveryTypeHasSchemaVectorsAndValidation(t *testing.T) {
 	t.Parallel()
 	var names []string
-	vectors := vectorsByType(t)
+	byType := vectorsByType(t)
 	for _, s := range loadModel(t).Structs {
 		names = append(names, s.WireName)
-		valid := func(v abitest.Vector) bool { return v.Valid }
-		if list := vectors[s.WireName]; !slices.ContainsFunc(list, valid) || len(slices.DeleteFunc(slices.Clone(list), valid)) == 0 {
+		valid := func(v vectors.Vector) bool { return v.Valid }
+		if list := byType[s.WireName]; !slices.ContainsFunc(list, valid) || len(slices.DeleteFunc(slices.Clone(list), valid)) == 0 {
 			t.Errorf("%s has no vectors", s.GoName)
 		}
 		_, err := hostCodec(s.WireName, []byte("\x81\xa5bogus\x01"), 0)
@@ -57,14 +57,14 @@ func TestAccept_SC1_EveryTypeHasSchemaVectorsAndValidation(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if with := slices.Sorted(maps.Keys(vectors)); !slices.Equal(schema.Names(), names) || !slices.Equal(with, names) || len(names) < 60 {
+	if with := slices.Sorted(maps.Keys(byType)); !slices.Equal(schema.Names(), names) || !slices.Equal(with, names) || len(names) < 60 {
 		t.Errorf("types are %v, schemas %v, vectors %v", names, schema.Names(), with)
 	}
 }
 
 func loadModel(t *testing.T) *model.Model {
 	t.Helper()
-	return must.Get(model.Load(".."))(t)
+	return must.Get(model.Load("../.."))(t)
 }
 
 // classes gives the codes that some vector of a type must carry.
@@ -100,11 +100,11 @@ func classes(s *model.StructType) []abi.Code {
 
 func TestAccept_FR10_VectorsCoverEveryTypeTimesEveryClass(t *testing.T) {
 	t.Parallel()
-	vectors := vectorsByType(t)
+	byType := vectorsByType(t)
 	for _, s := range loadModel(t).Structs {
 		codes, missing := map[abi.Code]bool{}, map[string]bool{}
 		nested := false
-		for _, v := range vectors[s.WireName] {
+		for _, v := range byType[s.WireName] {
 			for _, p := range v.Problems {
 				codes[p.Code] = true
 				missing[p.Path+" "+string(p.Code)] = true
