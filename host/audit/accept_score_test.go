@@ -7,6 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func result(id, category string, score int) abi.CriterionResult {
@@ -40,14 +42,10 @@ func TestAccept_FR6_GlobalScore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := audit.GlobalScore(tc.results, &tc.weights); got != tc.want {
-				t.Errorf("got %v, want %v", got, tc.want)
-			}
+			check.Equal(t, audit.GlobalScore(tc.results, &tc.weights), tc.want)
 			for range 20 {
 				rand.Shuffle(len(tc.results), func(i, j int) { tc.results[i], tc.results[j] = tc.results[j], tc.results[i] })
-				if got := audit.GlobalScore(tc.results, &tc.weights); got != tc.want {
-					t.Fatalf("in another order %v", got)
-				}
+				must.Equal(t, audit.GlobalScore(tc.results, &tc.weights), tc.want, "in another order")
 			}
 		})
 	}
@@ -59,15 +57,11 @@ func TestAccept_FR6_AGivenScoreThatDisagreesIsRejected(t *testing.T) {
 	for given, fine := range map[float64]bool{3.3: true, 3.4: false, 4.7: false, 0: false, 3.33: false} { // (4+2*3)/3
 		report.GlobalScore = given
 		err := audit.CheckReport(report, &audit.Weights{})
-		if fine != (err == nil) {
-			t.Errorf("%v: %v", given, err)
-		}
+		check.Equal(t, fine, err == nil, given, err)
 		var invalid *abi.ValidationError
 		if err != nil && (!errors.As(err, &invalid) || invalid.Problems[0].Code != abi.CodeGlobalScore || invalid.Problems[0].Path.String() != "global_score") {
 			t.Errorf("%v: %v", given, err)
 		}
 	}
-	if err := audit.CheckReport(&abi.AuditReport{}, &audit.Weights{}); err != nil {
-		t.Errorf("no results and 0.0: %v", err)
-	}
+	must.Do(t, audit.CheckReport(&abi.AuditReport{}, &audit.Weights{}), "no results and 0.0")
 }

@@ -14,21 +14,29 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 func TestTheShippedRubricLoads(t *testing.T) {
 	t.Parallel()
-	r, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(audit.LoadFS(pipelines.FS, pipelines.CourtOpinions))(t)
 	w := r.ScoreWeights()
 	if len(r.Criteria) != 5 || len(r.Judges) != 3 || w.Category("Evidence") != 1.5 || w.Category("Security") != 2 || w.Category("Fairness") != 1 {
 		t.Errorf("%+v", r)
 	}
 	if j, _ := r.Judge("assayer"); len(r.ScoredBy("assayer")) != 3 || j.Module != "assayer" || j.As("calibration") != "calibration" {
 		t.Errorf("%+v", j)
+	}
+	scored := r.Scored()
+	for i := range r.Judges {
+		if id := r.Judges[i].ID; len(scored[id]) == 0 || !slices.Equal(scored[id], r.ScoredBy(id)) {
+			t.Errorf("%s scores %v", id, scored[id])
+		}
+	}
+	if warnings := audit.Lint(r); len(warnings) > 0 {
+		t.Error(warnings)
 	}
 }
 
@@ -40,13 +48,8 @@ func TestEveryFaultOfARubric(t *testing.T) {
 	if !errors.As(err, &faults) {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("testdata/faulty.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := faults.Error() + "\n"; got != string(want) {
-		t.Errorf("got\n%s", got)
-	}
+	want := must.Get(os.ReadFile("testdata/faulty.txt"))(t)
+	check.Equal(t, faults.Error()+"\n", string(want))
 }
 
 func TestWhatIsNoRubric(t *testing.T) {
@@ -66,9 +69,7 @@ func TestWhatIsNoRubric(t *testing.T) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
-	if _, err := audit.Load("testdata/none.yaml"); err == nil || !strings.Contains(err.Error(), string(pipeline.CodeUnreadable)) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(audit.Load("testdata/none.yaml")), string(pipeline.CodeUnreadable))
 }
 
 // numbered is a rubric of so many judges and criteria, a line each.
@@ -108,9 +109,7 @@ func TestARubricHasSoManyJudgesAndCriteria(t *testing.T) {
 			continue
 		}
 		for i, want := range tc.want {
-			if !strings.Contains(faults[i].Error(), want) {
-				t.Errorf("got %v, want %s", faults[i], want)
-			}
+			check.Contains(t, faults[i].Error(), want, faults[i])
 		}
 		if !allowed(t, s, string(numbered(tc.judges, tc.criteria))) != (tc.want != nil) {
 			t.Errorf("%d judges, %d criteria: the schema is of another mind", tc.judges, tc.criteria)
@@ -137,20 +136,6 @@ r.yaml:3:3: weights["SEC"]: "SEC" is the category "Sec", which has a weight alre
 	}
 }
 
-func TestWhatEachJudgeScores(t *testing.T) {
-	t.Parallel()
-	r, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scored := r.Scored()
-	for i := range r.Judges {
-		if id := r.Judges[i].ID; len(scored[id]) == 0 || !slices.Equal(scored[id], r.ScoredBy(id)) {
-			t.Errorf("%s scores %v", id, scored[id])
-		}
-	}
-}
-
 func TestAJudgeMayKnowACriterionByAnotherName(t *testing.T) {
 	t.Parallel()
 	r, err := audit.Parse("r.yaml", []byte(`
@@ -160,9 +145,7 @@ judges:
 criteria:
   - {id: support, category: Evidence, judges: [looker]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	j, _ := r.Judge("looker")
 	if j.As("support") != "quotations" || j.Module != "quotes" || len(j.With) != 3 || r.Criteria[0].Weight != 1 {
 		t.Errorf("%+v", r)
@@ -171,27 +154,14 @@ criteria:
 
 func TestMarshalKeepsTheMeaning(t *testing.T) {
 	t.Parallel()
-	r, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(audit.LoadFS(pipelines.FS, pipelines.CourtOpinions))(t)
 	r.Judges[0].Knows = []audit.Alias{{Criterion: "calibration", As: "true"}}
 	r.Judges[0].With = []pipeline.Param{pipeline.Number("n", 1e-7), pipeline.Text("t", "yes"), {Name: "f", Kind: pipeline.ParamFlag, Flag: true}}
-	first, err := audit.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := audit.Parse("again.yaml", first)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, first)
-	}
-	second, err := audit.Marshal(again)
-	if err != nil || string(first) != string(second) {
-		t.Errorf("%v\n%s\n%s", err, first, second)
-	}
-	if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(audit.Rubric{})); diff != "" {
-		t.Error(diff)
-	}
+	first := must.Get(audit.Marshal(r))(t)
+	again := must.Get(audit.Parse("again.yaml", first))(t, first)
+	second := must.Get(audit.Marshal(again))(t)
+	check.Equal(t, string(first), string(second))
+	check.Same(t, cmp.Diff(r, again, cmpopts.IgnoreUnexported(audit.Rubric{})))
 }
 
 func TestAWeightThatWeighsNothing(t *testing.T) {
@@ -201,19 +171,10 @@ weights: {style: 2, Looks: 3}
 judges: {a: {}}
 criteria: [{id: x, category: Style, judges: [a]}]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := `r.yaml:2:21: weights["Looks"]: no criterion is of the category "Looks" [unused_weight]`
 	if got := audit.Lint(r); got.Error() != want {
 		t.Errorf("got %q", got)
-	}
-	shipped, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if warnings := audit.Lint(shipped); len(warnings) > 0 {
-		t.Error(warnings)
 	}
 }
 
@@ -236,20 +197,14 @@ func TestWhatMeansToBeARubric(t *testing.T) {
 		"":                                  false,
 		"rubric: a\n" + strings.Repeat("#", audit.MaxFileBytes): false,
 	} {
-		if got := audit.IsRubric([]byte(text)); got != want {
-			t.Errorf("%.40q: got %v", text, got)
-		}
+		check.Equal(t, audit.IsRubric([]byte(text)), want, text)
 	}
 }
 
 // A rubric is read or rejected with a reason. One that is read is complete: its weights can be
 // summed, and it can be written and read again as the same.
 func FuzzParse(f *testing.F) {
-	shipped, err := pipelines.FS.ReadFile(pipelines.CourtOpinions)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(shipped)
+	f.Add(must.Get(pipelines.FS.ReadFile(pipelines.CourtOpinions))(f))
 	f.Add([]byte("rubric: r\njudges:\n  a: {module: m, with: {n: .inf}}\ncriteria:\n  - {id: c, category: Security, weight: 1e308, judges: [a], lead: a}\nweights: {security: 2}\n"))
 	f.Add([]byte("rubric: &x [*x]\n"))
 	f.Add([]byte("rubric: r\njudges: {a: {}, a: {}}\ncriteria:\n  - {id: c, judges: [a, a]}\n"))
@@ -261,22 +216,14 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := rubric.Validate(); err != nil {
-			t.Fatalf("read, and not valid: %v", err)
-		}
+		must.Do(t, rubric.Validate(), "read, and not valid")
 		for _, w := range rubric.Weighings() {
 			if !(w.Weight > 0 && w.Share > 0 && w.Share <= 1) {
 				t.Errorf("a weighing is %+v", w)
 			}
 		}
-		first, err := audit.Marshal(rubric)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := audit.Parse("again.yaml", first)
-		if err != nil {
-			t.Fatalf("what is written is rejected: %v\n%s", err, first)
-		}
+		first := must.Get(audit.Marshal(rubric))(t)
+		again := must.Get(audit.Parse("again.yaml", first))(t, "what is written is rejected", first)
 		if second, err := audit.Marshal(again); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
 		}

@@ -10,33 +10,23 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // schemaOf is the compiled schema of rubrics.
 func schemaOf(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(audit.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(audit.Schema())))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("urn:test", document); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("urn:test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	must.Do(t, c.AddResource("urn:test", document))
+	return must.Get(c.Compile("urn:test"))(t)
 }
 
 // allowed says whether the schema takes a file.
 func allowed(t *testing.T, s *jsonschema.Schema, text string) bool {
 	t.Helper()
 	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(text), &v))
 	return s.Validate(v) == nil
 }
 
@@ -44,17 +34,11 @@ func TestTheSchemaTakesTheRubricsThatAreShipped(t *testing.T) {
 	t.Parallel()
 	s := schemaOf(t)
 	for _, name := range []string{"../../pipelines/rubrics/court-opinions.yaml", "../../examples/audit/judges.yaml"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		if !allowed(t, s, string(text)) {
 			t.Errorf("%s is rejected", name)
 		}
-		r, err := audit.Parse(name, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(audit.Parse(name, text))(t)
 		whole, err := audit.Marshal(r) // with every default
 		if err != nil || !allowed(t, s, string(whole)) {
 			t.Errorf("%s in full is rejected: %v", name, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func said(judge string, score int, cites ...string) abi.CriterionOpinion {
@@ -70,9 +71,7 @@ func TestSynthesis(t *testing.T) {
 				t.Errorf("%+v", tc.finding)
 			}
 			for _, words := range tc.says {
-				if !strings.Contains(r.Reasoning, words) {
-					t.Errorf("%q is not in %q", words, r.Reasoning)
-				}
+				check.Contains(t, r.Reasoning, words)
 			}
 		})
 	}
@@ -109,14 +108,10 @@ func TestDissent(t *testing.T) {
 	t.Parallel()
 	for spread, want := range map[int]bool{0: false, 1: false, 2: false, 3: true, 4: true} {
 		f := synthesize("", []string{"a", "b"}, "", said("a", 1), said("b", 1+spread))
-		if got := audit.Dissent(f.Voices) != ""; got != want {
-			t.Errorf("spread %d: %v", spread, got)
-		}
+		check.Equal(t, audit.Dissent(f.Voices) != "", want, "spread", spread)
 	}
 	f := synthesize("", []string{"a", "b"}, "", said("a", 1, "made up"), said("b", 5))
-	if audit.Dissent(f.Voices) != "" {
-		t.Error("who is overruled dissents")
-	}
+	check.Equal(t, audit.Dissent(f.Voices), "", "who is overruled dissents")
 }
 
 // The shares are those of the weights, and give the global score.

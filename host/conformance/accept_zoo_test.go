@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -102,9 +102,7 @@ func TestAccept_PL10_EachAnimalBreaksItsOwnClause(t *testing.T) {
 				if len(c.Failures) == 0 || c.Failures[0].Detail == "" || c.Broken == 0 {
 					t.Errorf("%s is not told of: %+v", c.ID, c)
 				}
-				if c.ID != a.check {
-					t.Errorf("%s %s: %s: %s", c.Clause, c.ID, c.Failures[0].Input, c.Failures[0].Detail)
-				}
+				check.Equal(t, c.ID, a.check, c.Clause, c.Failures[0].Input, c.Failures[0].Detail)
 			}
 		})
 	}
@@ -265,9 +263,7 @@ func TestACheckThatIsCancelledSaysSo(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := conformance.Run(ctx, goodTiny().bytes(), options); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(conformance.Run(ctx, goodTiny().bytes(), options)), context.Canceled)
 }
 
 // A program holds a module to the contract, and tells of what fails. In a test of the module, conformance.Check(t, wasm) does the same.

@@ -9,6 +9,7 @@ package conformance
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
@@ -70,7 +72,8 @@ func Run(ctx context.Context, wasm []byte, o Options) (*abitest.Report, error) {
 
 // T is what Check needs of a *testing.T.
 type T interface {
-	abitest.T
+	Helper()
+	Errorf(format string, args ...any)
 	Context() context.Context
 }
 
@@ -126,27 +129,22 @@ type loading struct {
 	roles    *abitest.Roles
 	report   *abitest.Report
 	engines  []*sandbox.Engine
-	bare     *sandbox.Bare
 }
 
 func newLoading(wasm []byte, o *Options) *loading {
 	l := &loading{wasm: wasm, options: o, roles: &abitest.Roles{}}
-	info, err := sandbox.Inspect(wasm)
 	if o.Roles != nil {
-		l.roles = o.Roles
+		*l.roles = *o.Roles
 	}
-	if err == nil {
+	if info, err := sandbox.Inspect(wasm); err == nil {
 		l.info = info
-		if m := manifestOf(&info); m != nil {
-			roles := abitest.RolesOf(m)
-			l.manifest, l.roles = m, &roles
+		if m, err := codec.DecodeManifest(info.ManifestBytes, len(info.ManifestBytes)); err == nil {
+			l.manifest, *l.roles = &m, abitest.RolesOf(&m)
 		}
 	}
-	roles := *l.roles
-	roles.Prepares = slices.ContainsFunc(info.Exports, func(x wasmfile.Export) bool { return x.Name == abi.ExportPrepare })
-	l.roles = &roles
+	l.roles.Prepares = slices.ContainsFunc(l.info.Exports, func(x wasmfile.Export) bool { return x.Name == abi.ExportPrepare })
 	l.report = abitest.NewReport(l.roles)
-	l.report.Size, l.report.Digest = len(wasm), sandbox.Digest(sum(wasm)).String()
+	l.report.Size, l.report.Digest = len(wasm), sandbox.Digest(sha256.Sum256(wasm)).String()
 	return l
 }
 
@@ -162,9 +160,7 @@ func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
 	if err != nil {
 		return nil, l.rejected(err)
 	}
-	for _, id := range loadChecks {
-		l.report.Try(id)
-	}
+	l.report.Try(loadChecks...)
 	if len(l.report.Failed()) > 0 {
 		return nil, nil //nolint:nilnil // rejected, as the report says
 	}
@@ -173,13 +169,8 @@ func (l *loading) load(ctx context.Context) (*abitest.Subjects, error) {
 
 // lives makes the other lives of a module that was loaded.
 func (l *loading) lives(ctx context.Context, usual *sandbox.Module) (*abitest.Subjects, error) {
-	var modules []*sandbox.Module
-	for i, warm := range []bool{true, false} {
-		l.options.Progress("loading", i+1, 3)
-		reset := sandbox.ResetAuto
-		if warm {
-			reset = sandbox.ResetFresh
-		}
+	again := func(done int, reset sandbox.Reset, warm bool) (subject, error) {
+		l.options.Progress("loading", done, 3)
 		engine, err := l.engine(ctx, reset)
 		if err != nil {
 			return nil, err
@@ -188,16 +179,18 @@ func (l *loading) lives(ctx context.Context, usual *sandbox.Module) (*abitest.Su
 		if err != nil {
 			return nil, fmt.Errorf("load again: %w", err)
 		}
-		modules = append(modules, module)
+		return module.Call, nil
 	}
-	bare, err := usual.Bare(ctx)
+	fresh, err := again(1, sandbox.ResetFresh, true)
 	if err != nil {
 		return nil, err
 	}
-	l.bare = bare
-	return &abitest.Subjects{
-		Usual: prepared{subject{usual}, usual}, Fresh: subject{modules[0]}, Cold: subject{modules[1]}, Kept: subject{bare},
-	}, nil
+	cold, err := again(2, sandbox.ResetAuto, false)
+	lives := &abitest.Subjects{Usual: subject(usual.Call), Fresh: fresh, Cold: cold}
+	if usual.Prepares() {
+		lives.Usual = prepared{subject(usual.Call), usual}
+	}
+	return lives, err
 }
 
 func (l *loading) engine(ctx context.Context, reset sandbox.Reset) (*sandbox.Engine, error) {
@@ -232,9 +225,6 @@ func (l *loading) promise() *abi.Manifest {
 }
 
 func (l *loading) close(ctx context.Context) {
-	if l.bare != nil {
-		l.bare.Close()
-	}
 	for _, e := range l.engines {
 		_ = e.Close(ctx) // nothing runs: it waits for nobody, and frees memory only
 	}

@@ -2,12 +2,10 @@ package conformance
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
@@ -20,8 +18,6 @@ import (
 var loadChecks = []abitest.CheckID{ //nolint:gochecknoglobals // a constant
 	abitest.CheckModule, abitest.CheckSizes, abitest.CheckExports, abitest.CheckReactor, abitest.CheckImports, abitest.CheckCapabilities,
 }
-
-func sum(wasm []byte) [sha256.Size]byte { return sha256.Sum256(wasm) }
 
 // checkOf is the check that a fault at load breaks.
 func checkOf(f registry.Fault) abitest.CheckID {
@@ -62,15 +58,6 @@ func isCapability(detail string) bool {
 	return strings.HasPrefix(detail, strconv.Quote(abi.CapabilityModule + ".")[:len(abi.CapabilityModule)+2])
 }
 
-// manifestOf is the manifest of a module, if it has one that can be read.
-func manifestOf(info *sandbox.Info) *abi.Manifest {
-	m, err := codec.DecodeManifest(info.ManifestBytes, len(info.ManifestBytes))
-	if err != nil {
-		return nil
-	}
-	return &m
-}
-
 // checkManifest checks the manifest against the file and the limits.
 func (l *loading) checkManifest(limits sandbox.Limits) {
 	if l.info.Size == 0 {
@@ -81,9 +68,7 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 	}
 	if l.info.ManifestBytes == nil && l.options.Roles != nil {
 		l.report.Note("§1.4", "it has no manifest, and takes part in no trial before it has one; write it with `shadowcourt plugin annotate`")
-		for _, id := range []abitest.CheckID{abitest.CheckManifest, abitest.CheckVersion} {
-			l.report.Try(id)
-		}
+		l.report.Try(abitest.CheckManifest, abitest.CheckVersion)
 		l.checkCalls(l.roles.Manifest().Calls, "asked for", fail)
 		return
 	}
@@ -111,22 +96,6 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 		fail(abitest.CheckManifest, "%s", detail)
 	}
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
-}
-
-// ManifestFaults gives what a check would reject of the manifest of a module, a line each, without loading the module.
-func ManifestFaults(wasm []byte) []string {
-	l := newLoading(wasm, &Options{})
-	l.checkManifest(sandbox.Limits{
-		MemoryBytes: abi.DefaultMemoryBytes, WallClock: abi.DefaultWallClockNanos * time.Nanosecond, Fuel: abi.DefaultFuel,
-		OutputBytes: abi.DefaultOutputBytes, InputBytes: abi.DefaultInputBytes,
-	})
-	var faults []string
-	for _, c := range l.report.Failed() {
-		for _, f := range c.Failures {
-			faults = append(faults, c.Clause+": "+f.Detail)
-		}
-	}
-	return faults
 }
 
 // checkCalls checks the exports of a file against the calls that are promised.

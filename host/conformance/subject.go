@@ -10,17 +10,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
-// caller is a module of the sandbox, or an instance of one.
-type caller interface {
-	Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error)
-}
-
-// subject makes the kit's calls in the sandbox.
-type subject struct{ caller }
+// subject makes the kit's calls in the sandbox, by a method of a module there.
+type subject func(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error)
 
 // Call makes a call whose module asks the broker of the case.
 func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
-	output, err := s.caller.Call(sandbox.WithBroker(ctx, broker{k}), call, request)
+	output, err := s(sandbox.WithBroker(ctx, broker{known: k}), call, request)
 	if err == nil {
 		return abitest.Outcome{Response: output.Bytes, Fuel: *output.Fuel}, nil
 	}
@@ -34,36 +29,23 @@ func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abi
 	}, nil
 }
 
-// prepared is a module that may be prepared.
+// prepared is a module that the host prepares.
 type prepared struct {
 	subject
 	module *sandbox.Module
 }
 
-// Prepares says whether it can be.
-func (s prepared) Prepares() bool { return s.module.Prepares() }
-
 // CallPrepared makes a call after preparations.
 func (s prepared) CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
-	var after sandbox.Prepared
-	if profile != nil {
-		after.Generation = &sandbox.Preparation{Digest: string(profile), Request: profile}
+	requests := slices.DeleteFunc([][]byte{profile, view}, func(r []byte) bool { return r == nil })
+	if len(requests) == 0 {
+		return s.Call(ctx, call, request, k)
 	}
-	if view != nil {
-		after.Case = &sandbox.Preparation{Digest: string(slices.Concat(profile, view)), Request: view}
+	after := &sandbox.Preparation{Digest: string(slices.Concat(requests...)), Requests: requests}
+	called := func(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
+		return s.module.CallPrepared(ctx, after, call, request)
 	}
-	return subject{preparedCaller{s.module, after}}.Call(ctx, call, request, k)
-}
-
-// preparedCaller makes calls after preparations.
-type preparedCaller struct {
-	module *sandbox.Module
-	after  sandbox.Prepared
-}
-
-// Call makes one.
-func (c preparedCaller) Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
-	return c.module.CallPrepared(ctx, c.after, call, request)
+	return subject(called).Call(ctx, call, request, k)
 }
 
 // ending says how a call ended that failed.
@@ -80,19 +62,20 @@ func ending(e *sandbox.CallError) abitest.Ending {
 	return abitest.Ending(e.Cause)
 }
 
-// broker answers what a case knows.
-type broker struct{ known *abitest.Knowledge }
+// broker answers what a case knows. It offers no models and no experiments: the kit's requests have their offers.
+type broker struct {
+	sandbox.Nothing
+
+	known *abitest.Knowledge
+}
 
 // Ask answers through the sandbox's codec.
 func (d broker) Ask(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
 	if d.known == nil {
-		return sandbox.Answer(ctx, sandbox.Nothing{}, capability, request)
+		return sandbox.Answer(ctx, d.Nothing, capability, request)
 	}
 	return sandbox.Answer(ctx, d, capability, request)
 }
-
-// Log drops the line.
-func (broker) Log(context.Context, abi.LogLine) error { return nil }
 
 // Recall gives the earlier cases, as many as are asked for.
 func (d broker) Recall(_ context.Context, q abi.RecallQuery) (abi.PriorCases, error) {
@@ -107,16 +90,6 @@ func (d broker) Correlate(_ context.Context, q abi.CorrelateQuery) (abi.PriorCas
 func (d broker) prior(limit int) abi.PriorCases {
 	cases := d.known.Prior.Cases
 	return abi.PriorCases{Cases: cases[:min(limit, len(cases))]}
-}
-
-// Complete offers no model, and asks none: the kit's requests have their offers.
-func (broker) Complete(context.Context, abi.CompletionQuery) (abi.CompletionAnswer, error) {
-	return abi.CompletionAnswer{}, nil
-}
-
-// Experiment offers none, and runs none: the kit's requests have their offers.
-func (broker) Experiment(context.Context, abi.ExperimentQuery) (abi.ExperimentAnswer, error) {
-	return abi.ExperimentAnswer{}, nil
 }
 
 // Source gives what is known of the source.

@@ -5,7 +5,6 @@ package execlight
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os/exec"
 	"strings"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func ask(t *testing.T, l *Light, id string) (host.LightResponse, error) {
@@ -51,12 +52,8 @@ func TestOneProgramIsKept(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := ask(t, l, "four"); !errors.Is(err, ErrClosed) {
-		t.Errorf("after Close: %v", err)
-	}
+	must.Do(t, l.Close())
+	check.Is(t, check.Err(ask(t, l, "four")), ErrClosed, "after Close")
 }
 
 // What a program does wrong fails its case; the next one finds a new program.
@@ -85,9 +82,7 @@ func TestFailuresAreOneCasesOwn(t *testing.T) {
 			if name != "it is silent" {
 				l.config.Timeout = 20 * time.Second
 			}
-			if _, err := ask(t, l, "bad"); err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v", err)
-			}
+			check.Fails(t, check.Err(ask(t, l, "bad")), test.says)
 			l.config.Timeout = 20 * time.Second
 			if got, err := ask(t, l, "good"); err != nil || got.Answer.Classification != "red" {
 				t.Errorf("the next case: %+v (%v)", got, err)
@@ -117,9 +112,7 @@ func TestItIsKilledWithTheRun(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if err := <-cause; err == nil || !strings.Contains(err.Error(), "canceled") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, <-cause, "canceled")
 }
 
 // What is written while nothing is asked is no answer to what is asked next.
@@ -144,9 +137,7 @@ func TestWhatNobodyAskedForIsNoAnswer(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			}
-			if n := l.Unasked(); n != 2 {
-				t.Errorf("%d programs, want 2", n)
-			}
+			check.Equal(t, l.Unasked(), 2, "programs")
 			if err := l.Close(); err != nil || l.Unasked() != 3 {
 				t.Errorf("%d programs (%v), want 3", l.Unasked(), err)
 			}
@@ -164,9 +155,7 @@ func TestAProgramMayEndBehindAnAnswer(t *testing.T) {
 				t.Fatalf("end %q: %+v (%v)", end, got, err)
 			}
 		}
-		if n := l.Unasked(); n != 0 {
-			t.Errorf("%d programs said too much", n)
-		}
+		check.Equal(t, l.Unasked(), 0, "programs said too much")
 	}
 }
 
@@ -180,9 +169,7 @@ func TestAProgramThatIsLeftBehindKeepsNobodyWaiting(t *testing.T) {
 	for range 2 {
 		begin := time.Now()
 		_, err := ask(t, l, "one")
-		if err == nil || !strings.Contains(err.Error(), "no answer within 300ms") {
-			t.Errorf("%v", err)
-		}
+		check.Fails(t, err, "no answer within 300ms")
 		if took := time.Since(begin); took > 20*time.Second {
 			t.Errorf("it took %s", took)
 		}

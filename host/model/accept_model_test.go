@@ -16,6 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A broken answer is repaired once, in a turn that says what is wrong with it; then the completion fails by name.
@@ -114,10 +116,7 @@ func TestAccept_LL4_Budgets(t *testing.T) {
 func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tape, err := model.RecordCassette(filepath.Join(dir, "tape.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(filepath.Join(dir, "tape.jsonl")))(t)
 	answers := []func(int, http.ResponseWriter, *http.Request){
 		says("the key is " + plantedKey),
 		status(401, "Content-Type", "application/json", `{"error": {"message": "Incorrect API key: `+plantedKey+`", "code": "`+plantedKey+`"}}`),
@@ -134,9 +133,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		status(200, "Content-Type", "application/json", `{"choices": [{"message": {"content": "{\"`+plantedKey+`\": 1}"}}]}`),
 	}
 	p := serve(t, func(n int, w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+plantedKey {
-			t.Errorf("the provider got %q", r.Header.Get("Authorization"))
-		}
+		check.Equal(t, r.Header.Get("Authorization"), "Bearer "+plantedKey, "the provider")
 		answers[min(n, len(answers)-1)](n, w, r)
 	})
 	text := file(p.URL, "")
@@ -152,10 +149,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		}))
 		fmt.Fprintf(&seen, "%+v\n", got)
 	}
-	d, err := model.Parse("models.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(model.Parse("models.yaml", []byte(text)))(t)
 	key := model.NewKey(plantedKey)
 	for _, v := range []any{s, d, key, &key, struct{ Key model.Key }{key}, struct{ key model.Key }{key}} {
 		fmt.Fprintf(&seen, "%v %+v %#v %s %q %x\n", v, v, v, v, v, v)
@@ -163,9 +157,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 		seen.Write(data)
 	}
 	fmt.Fprintln(&seen, s.Digest(), s.Warnings(), s.Offers(t.Context(), []string{"reader"}))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	// Where a key is put into the file itself, and where what is found for a key is none.
 	for _, text := range []string{
 		"providers:\n  here: {api: openai, url: 'https://x.example', key: KEY}\nmodels: {}\n",
@@ -185,7 +177,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 	broken, _ := open(t, text, func(c *model.Config) { c.Getenv = func(string) string { return plantedKey + "\n" + plantedKey } })
 	fmt.Fprintln(&seen, broken.Warnings(), complete(t, broken, ask()))
 	files := 0
-	err = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -204,9 +196,7 @@ func TestAccept_LL5_APlantedKeyIsInNoOutput(t *testing.T) {
 			t.Errorf("the key is in %s", seen.String()[max(at-300, 0):at])
 		}
 	}
-	if !strings.Contains(seen.String(), "the key is [key]") {
-		t.Error("nothing was searched")
-	}
+	check.Contains(t, seen.String(), "the key is [key]", "nothing was searched")
 }
 
 // escaped writes each character of a key as an escape.
@@ -249,23 +239,16 @@ func TestAccept_LL5_PlayingACassetteOpensNoConnection(t *testing.T) {
 			p.Concurrency, p.Retries = 1, 0
 		}
 	}
-	tape, err := model.RecordCassette(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(name))(t)
 	recording, _ := open(t, file(p.URL, ""), one, func(c *model.Config) { c.Cassette = tape })
 	want := run(recording)
 	requests := len(p.asked())
 	if again := run(recording); fmt.Sprint(again) != fmt.Sprint(want) || len(p.asked()) != requests {
 		t.Errorf("asked again: %v", again)
 	}
-	if err := recording.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recording.Close())
 	p.Close()
-	if tape, err = model.PlayCassette(name); err != nil {
-		t.Fatal(err)
-	}
+	tape = must.Get(model.PlayCassette(name))(t)
 	playing, _ := open(t, file(p.URL, ""), one, func(c *model.Config) {
 		c.Cassette, c.Transport, c.Getenv = tape, noNetwork{t}, func(string) string { return "" }
 	})

@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The same answers make the same bytes, in whatever order they came, and a cassette can be continued.
@@ -20,22 +21,13 @@ func TestCassetteBytes(t *testing.T) {
 	p := serve(t, says("yes", "yes"))
 	dir := t.TempDir()
 	record := func(name string, seeds ...int) []byte {
-		tape, err := model.RecordCassette(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tape := must.Get(model.RecordCassette(filepath.Join(dir, name)))(t)
 		s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
 		for _, seed := range seeds {
 			expect(t, complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })), abi.CompletionAnswered, "")
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		must.Do(t, s.Close())
+		return must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 	}
 	first, other := record("a", 1, 2, 3, 4), record("b", 4, 2, 1, 3)
 	if !bytes.Equal(first, other) || bytes.Count(first, []byte("\n")) != 5 {
@@ -43,26 +35,15 @@ func TestCassetteBytes(t *testing.T) {
 	}
 	asked := len(p.asked())
 	// A process was killed while it wrote.
-	if err := os.WriteFile(filepath.Join(dir, "c"), first[:len(first)-10], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := model.PlayCassette(filepath.Join(dir, "c")); err == nil || !strings.Contains(err.Error(), ":5: the line is cut: remove it") {
-		t.Errorf("%v", err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "c"), first[:len(first)-10], 0o600))
+	check.Fails(t, check.Err(model.PlayCassette(filepath.Join(dir, "c"))), ":5: the line is cut: remove it")
 	if third := record("c", 1, 2, 3, 4); !bytes.Equal(first, third) || len(p.asked()) != asked+1 {
 		t.Errorf("%d more requests\n%s", len(p.asked())-asked, third)
 	}
-	tape, err := model.RecordCassette(filepath.Join(dir, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := model.RecordCassette(filepath.Join(dir, "a")); err == nil || !strings.Contains(err.Error(), "another process has locked the file") {
-		t.Errorf("%v", err)
-	}
+	tape := must.Get(model.RecordCassette(filepath.Join(dir, "a")))(t)
+	check.Fails(t, check.Err(model.RecordCassette(filepath.Join(dir, "a"))), "another process has locked the file")
 	s, _ := open(t, sound, func(c *model.Config) { c.Cassette = tape })
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
 }
 
 func TestHostileCassettes(t *testing.T) {
@@ -95,9 +76,7 @@ func TestHostileCassettes(t *testing.T) {
 		{"deep", head + strings.Repeat("[", 100_000) + "\n", ":2: the JSON is nested deeper than 64"},
 	} {
 		name := filepath.Join(t.TempDir(), "tape")
-		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(c.text), 0o600))
 		_, err := model.PlayCassette(name)
 		if err == nil || !strings.HasPrefix(err.Error(), name+c.want) || len(err.Error()) > 500 {
 			t.Errorf("%s: %v", c.name, err)
@@ -115,9 +94,7 @@ func TestHostileCassettes(t *testing.T) {
 			t.Error("a folder was opened")
 		}
 	}
-	if _, err := model.PlayCassette(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(model.PlayCassette(filepath.Join(dir, "none"))), os.ErrNotExist)
 }
 
 // Many trials at the same time share a set and a cassette.
@@ -125,10 +102,7 @@ func TestTogether(t *testing.T) {
 	t.Parallel()
 	p := serve(t, says("yes"))
 	dir := t.TempDir()
-	tape, err := model.RecordCassette(filepath.Join(dir, "tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(filepath.Join(dir, "tape")))(t)
 	s, _ := open(t, file(p.URL, "budgets: {docket: {tokens: 100000}}"), func(c *model.Config) { c.Cassette = tape })
 	var group sync.WaitGroup
 	for i := range 20 {
@@ -137,12 +111,8 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Close())
+	must.Get(model.PlayCassette(filepath.Join(dir, "tape")))(t)
 }
 
 // While a process records, nobody else records or plays: not all answers are there.
@@ -150,10 +120,7 @@ func TestACassetteHasOneWriter(t *testing.T) {
 	t.Parallel()
 	p := serve(t, says("yes"))
 	name := filepath.Join(t.TempDir(), "tape")
-	tape, err := model.RecordCassette(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(name))(t)
 	for _, opened := range []func(string) (*model.Cassette, error){model.RecordCassette, model.PlayCassette} {
 		if _, err := opened(name); err == nil || !strings.HasPrefix(err.Error(), name+": another process has locked the file") {
 			t.Errorf("%v", err)
@@ -161,9 +128,7 @@ func TestACassetteHasOneWriter(t *testing.T) {
 	}
 	s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
 	complete(t, s, ask())
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	// Whoever waits for the end of the others adds to what they recorded, and loses nothing of it.
 	const writers, rounds = 4, 5
 	var group sync.WaitGroup
@@ -189,9 +154,7 @@ func TestACassetteHasOneWriter(t *testing.T) {
 	if lines := bytes.Count(data, []byte("\n")); err != nil || lines != 2+writers*rounds {
 		t.Errorf("%d lines, %v", lines, err)
 	}
-	if _, err := model.PlayCassette(name); err != nil {
-		t.Error(err)
-	}
+	must.Get(model.PlayCassette(name))(t)
 }
 
 // A cassette that is full says so at the end, and what it has can be played.
@@ -199,21 +162,14 @@ func TestAFullCassette(t *testing.T) {
 	t.Parallel()
 	p := serve(t, says("yes", strings.Repeat("x", 5000), "no"))
 	name := filepath.Join(t.TempDir(), "tape")
-	tape, err := model.RecordCassette(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(name))(t)
 	tape.Bound(4000)
 	s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
 	for seed := range 3 {
 		expect(t, complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })), abi.CompletionAnswered, "")
 	}
-	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "the cassette is full: it has at most 4000 bytes, and not all answers") {
-		t.Errorf("%v", err)
-	}
-	if tape, err = model.PlayCassette(name); err != nil {
-		t.Fatal(err)
-	}
+	check.Fails(t, s.Close(), "the cassette is full: it has at most 4000 bytes, and not all answers")
+	tape = must.Get(model.PlayCassette(name))(t)
 	s, _ = open(t, file(p.URL, ""), func(c *model.Config) { c.Cassette = tape })
 	for seed, outcome := range []abi.CompletionOutcome{abi.CompletionAnswered, abi.CompletionFailed, abi.CompletionFailed} {
 		if got := complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })); got.Outcome != outcome {

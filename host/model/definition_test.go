@@ -12,6 +12,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const sound = `
@@ -29,10 +31,7 @@ budgets:
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	d, err := model.Parse("models.yaml", []byte(sound))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(model.Parse("models.yaml", []byte(sound)))(t)
 	hosted, small := d.Providers["hosted"], d.Models["small"]
 	if hosted.Timeout != 90*time.Second || hosted.Retries != 0 || hosted.Rate != 60 || d.Providers["local"].Timeout != 2*time.Minute || d.Providers["local"].Retries != 4 {
 		t.Errorf("%+v", hosted)
@@ -40,9 +39,7 @@ func TestParse(t *testing.T) {
 	if small.Schemas != model.SchemaByPrompt || d.Models["reader"].Price.Output != 0.6 || *d.Budgets.Call.Tokens != 20000 || *d.Budgets.Docket.Money != 5 || d.Budgets.Trial.Seconds != nil {
 		t.Errorf("%+v", d)
 	}
-	if diff := cmp.Diff([]string{"reader", "small"}, d.Names()); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"reader", "small"}, d.Names()))
 }
 
 func TestParseNamesEveryFault(t *testing.T) {
@@ -152,9 +149,7 @@ m.yaml:5:10: models["three"]: want a mapping, not a text [wrong_type]`},
 			if err == nil {
 				t.Fatal("it was read")
 			}
-			if diff := cmp.Diff(strings.Split(c.want, "\n"), strings.Split(err.Error(), "\n")); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(strings.Split(c.want, "\n"), strings.Split(err.Error(), "\n")), "faults (-want +got)")
 		})
 	}
 	want := "m.yaml:1:9: models: is empty [out_of_range]\nm.yaml:3:3: providers: has 300 entries; there may be 256 [out_of_range]"
@@ -165,9 +160,7 @@ m.yaml:5:10: models["three"]: want a mapping, not a text [wrong_type]`},
 	for i := range 150 {
 		fmt.Fprintf(&many, "unknown%d: 1\n", i)
 	}
-	if _, err := model.Parse("m.yaml", []byte(many.String())); err == nil || !strings.Contains(err.Error(), "more faults are not shown") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, check.Err(model.Parse("m.yaml", []byte(many.String()))), "more faults are not shown")
 }
 
 // A key that stands where a name, a field or a tag belongs is not shown either.
@@ -209,22 +202,12 @@ func TestKeyFile(t *testing.T) {
 		{"two words" + plantedKey, "does not hold a key: a key has no blanks"},
 		{plantedKey + "\n", ""},
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 		if c.key != "-" {
-			if err := os.WriteFile(filepath.Join(dir, "key"), []byte(c.key), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "key"), []byte(c.key), 0o600))
 		}
-		d, err := model.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := model.Open(model.Config{Definition: d, Clock: newClock()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(model.Load(name))(t)
+		s := must.Get(model.Open(model.Config{Definition: d, Clock: newClock()}))(t)
 		outcome := abi.CompletionNotAsked
 		if c.detail == "" {
 			outcome = abi.CompletionAnswered
@@ -233,13 +216,9 @@ func TestKeyFile(t *testing.T) {
 		if (len(s.Warnings()) > 0) != (c.detail != "") {
 			t.Errorf("warnings %q", s.Warnings())
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Close())
 	}
-	if p.headers[0].Get("Authorization") != "Bearer "+plantedKey {
-		t.Errorf("sent %q", p.headers[0].Get("Authorization"))
-	}
+	check.Equal(t, p.headers[0].Get("Authorization"), "Bearer "+plantedKey, "sent")
 	if _, err := model.Load(filepath.Join(dir, "none.yaml")); err == nil {
 		t.Error("there is no such file")
 	}
@@ -256,9 +235,7 @@ func TestDigest(t *testing.T) {
 	for old, change := range map[string]string{
 		"key_env: HOSTED_KEY": "key_env: OTHER_KEY", "0.15": "3", "tokens: 20000": "tokens: 7", "90s": "5s", "rate: 60": "rate: 61", "retries: 0": "retries: 1",
 	} {
-		if digest(strings.Replace(sound, old, change, 1)) != first {
-			t.Errorf("it depends on %s", old)
-		}
+		check.Equal(t, digest(strings.Replace(sound, old, change, 1)), first, "it depends on", old)
 	}
 	for old, change := range map[string]string{
 		"model: gpt": "model: gpt2", "api.example.com": "api2.example.com", "reader:": "writer:", "4096, price": "4095, price", "128000": "127000",

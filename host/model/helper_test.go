@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var _ host.Models = (*model.Set)(nil)
@@ -153,10 +154,7 @@ models:
 // open makes a set of a models.yaml with the planted key and a clock of its own.
 func open(t *testing.T, text string, change ...func(*model.Config)) (*model.Set, *clock) {
 	t.Helper()
-	d, err := model.Parse("models.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(model.Parse("models.yaml", []byte(text)))(t)
 	c := newClock()
 	config := model.Config{
 		Definition: d, Clock: c, Random: func() float64 { return 0 },
@@ -165,10 +163,7 @@ func open(t *testing.T, text string, change ...func(*model.Config)) (*model.Set,
 	for _, do := range change {
 		do(&config)
 	}
-	s, err := model.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(model.Open(config))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s, c
 }
@@ -197,10 +192,7 @@ func complete(t *testing.T, s *model.Set, c abi.Completion, asked ...trial.Model
 	if len(asked) > 0 {
 		before = asked[0]
 	}
-	result, err := s.Complete(t.Context(), c, before)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(s.Complete(t.Context(), c, before))(t)
 	if (result.Detail == "") != (result.Outcome == abi.CompletionAnswered) || strings.ContainsAny(result.Detail, "\n\r") || result.Model != c.Model {
 		t.Errorf("detail %q of %s", result.Detail, result.Outcome)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestWhatIsSent(t *testing.T) {
@@ -39,13 +40,9 @@ models:
 		"map[max_tokens:200 messages:[map[content:Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n" + schema + " role:system] map[content:Which fault? role:user]] model:tiny seed:7 temperature:0.5]",
 		"map[max_tokens:200 messages:[map[content:Which fault? role:user]] model:tiny response_format:map[schema:map[additionalProperties:false properties:map[label:map[enum:[a b]]] required:[label] type:object] type:json_object] temperature:0.5]",
 	} {
-		if got := fmt.Sprint(p.asked()[i]); got != want {
-			t.Errorf("sent %s\nwant %s", got, want)
-		}
+		check.Equal(t, fmt.Sprint(p.asked()[i]), want, "sent")
 	}
-	if p.headers[0].Get("Authorization") != "" {
-		t.Error("a key was sent")
-	}
+	check.Equal(t, p.headers[0].Get("Authorization"), "", "a key was sent")
 }
 
 func TestRetries(t *testing.T) {
@@ -90,9 +87,7 @@ func TestTimeout(t *testing.T) {
 	s, fake := open(t, file(p.URL, ""))
 	c = fake
 	expect(t, complete(t, s, ask(samples(2))), abi.CompletionFailed, "here: ")
-	if len(p.asked()) != 1 {
-		t.Errorf("%d requests for two samples", len(p.asked()))
-	}
+	check.Equal(t, len(p.asked()), 1, "requests for two samples")
 }
 
 // A context that is cancelled ends the request at once, and the completion with its error.
@@ -106,9 +101,7 @@ func TestCancelled(t *testing.T) {
 		close(ended)
 	})
 	s, _ := open(t, file(p.URL, ""))
-	if _, err := s.Complete(ctx, ask(samples(4)), trial.ModelUsage{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(s.Complete(ctx, ask(samples(4)), trial.ModelUsage{})), context.Canceled)
 	<-ended
 	if _, err := s.Complete(ctx, ask(), trial.ModelUsage{}); !errors.Is(err, context.Canceled) || len(p.asked()) != 1 {
 		t.Errorf("%v, %d requests", err, len(p.asked()))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // endless is an answer without an end.
@@ -118,26 +120,17 @@ func TestBadProviders(t *testing.T) {
 			t.Parallel()
 			p := serve(t, c.answer)
 			name := filepath.Join(t.TempDir(), "tape")
-			tape, err := model.RecordCassette(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tape := must.Get(model.RecordCassette(name))(t)
 			s, _ := open(t, file(p.URL, ""), func(config *model.Config) { config.Cassette = tape })
 			got := complete(t, s, ask())
 			expect(t, got, c.outcome, c.detail)
 			if len(p.asked()) != c.requests || len(got.Detail) > 700 || strings.Contains(got.Detail, "\x1b") {
 				t.Errorf("%d requests, want %d: %q", len(p.asked()), c.requests, got.Detail)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if tape, err = model.PlayCassette(name); err != nil { // whatever came is a cassette that plays
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
+			tape = must.Get(model.PlayCassette(name))(t) // whatever came is a cassette that plays
 			s, _ = open(t, file(p.URL, ""), func(config *model.Config) { config.Cassette = tape })
-			if diff := cmp.Diff(got, complete(t, s, ask())); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, cmp.Diff(got, complete(t, s, ask())))
 		})
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // most are the tokens that the question of ask may take: of 22 bytes in two messages, and an answer of 200.
@@ -155,10 +157,7 @@ func TestAccept_LL4_ACassettePlaysWhatBudgetsDid(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "tape.jsonl")
 	p := serve(t, says(`{"label": "a"}`, `no`, `{"label": "b"}`, "no"))
-	tape, err := model.RecordCassette(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tape := must.Get(model.RecordCassette(name))(t)
 	var questions []abi.Completion
 	for i := range 6 {
 		questions = append(questions, ask(conforming, samples(3), func(c *abi.Completion) { c.Seed = 10 * i }))
@@ -177,23 +176,17 @@ func TestAccept_LL4_ACassettePlaysWhatBudgetsDid(t *testing.T) {
 		want[i] = fmt.Sprint(got)
 		outcomes[got.Outcome]++
 	}
-	if err := recording.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recording.Close())
 	if outcomes[abi.CompletionPartial] == 0 || outcomes[abi.CompletionNotAsked] == 0 {
 		t.Fatalf("the budgets did nothing: %v", want)
 	}
 	for _, budgets := range []string{"", "budgets: {docket: {tokens: 0}}", "budgets: {call: {money: 0.000001}, trial: {seconds: 0}}"} {
-		if tape, err = model.PlayCassette(name); err != nil {
-			t.Fatal(err)
-		}
+		tape = must.Get(model.PlayCassette(name))(t)
 		playing, _ := open(t, file(p.URL, budgets), func(c *model.Config) { c.Cassette, c.Transport = tape, noNetwork{t} })
 		var group sync.WaitGroup
 		for i, q := range questions {
 			group.Go(func() {
-				if got := fmt.Sprint(complete(t, playing, q)); got != want[i] {
-					t.Errorf("%q: played %s\nrecorded %s", budgets, got, want[i])
-				}
+				check.Equal(t, fmt.Sprint(complete(t, playing, q)), want[i], budgets, "played", "recorded")
 			})
 		}
 		group.Wait()
@@ -225,25 +218,16 @@ func TestACassettePlaysWhatCouldNotBeAsked(t *testing.T) {
 				}
 			}
 			name := filepath.Join(t.TempDir(), "tape.jsonl")
-			tape, err := model.RecordCassette(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tape := must.Get(model.RecordCassette(name))(t)
 			recording, clock := open(t, file(p.URL, c.more), func(config *model.Config) {
 				config.Cassette = tape
 				c.change(config)
 			})
 			fake = clock
 			want := complete(t, recording, ask(samples(3)))
-			if !strings.Contains(want.Detail, c.detail) {
-				t.Errorf("%+v", want)
-			}
-			if err := recording.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if tape, err = model.PlayCassette(name); err != nil {
-				t.Fatal(err)
-			}
+			check.Contains(t, want.Detail, c.detail, want)
+			must.Do(t, recording.Close())
+			tape = must.Get(model.PlayCassette(name))(t)
 			playing, _ := open(t, file(p.URL, c.more), func(config *model.Config) { config.Cassette = tape })
 			if got := complete(t, playing, ask(samples(3))); fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("played %+v\nrecorded %+v", got, want)
@@ -262,17 +246,10 @@ func TestProxy(t *testing.T) {
 		}
 		status(403, "Content-Type", "text/plain", "not on the list")(n, w, r)
 	})
-	to, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(proxy.URL))(t)
 	to.User = url.UserPassword("me", "secret")
 	s, _ := open(t, strings.Replace(file("http://provider.invalid/v1", ""), "key_env: TEST_KEY, ", "", 1), func(c *model.Config) { c.Proxy = http.ProxyURL(to) })
-	if notes := fmt.Sprint(s.Notes()); notes != "[the provider here is asked through the proxy "+proxy.URL+"]" {
-		t.Errorf("notes %s", notes)
-	}
+	check.Equal(t, fmt.Sprint(s.Notes()), "[the provider here is asked through the proxy "+proxy.URL+"]", "notes")
 	expect(t, complete(t, s, ask()), abi.CompletionFailed, "not on the list (through the proxy "+proxy.URL+")")
-	if through.Load() != 1 {
-		t.Errorf("%d requests", through.Load())
-	}
+	check.Equal(t, through.Load(), 1, "requests")
 }

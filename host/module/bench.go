@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
@@ -155,26 +155,7 @@ func (s *stand) request(ctx context.Context, sample registry.Sample) (*Request, 
 
 // answer says what a response is.
 func answer(call abi.Call, response []byte) string {
-	var failure *abi.Failure
-	var err error
-	switch call {
-	case abi.CallNode:
-		var r abi.NodeResponse
-		r, err = codec.DecodeNodeResponse(response, len(response))
-		failure = r.Failure
-	case abi.CallContest:
-		var r abi.ContestResponse
-		r, err = codec.DecodeContestResponse(response, len(response))
-		failure = r.Failure
-	case abi.CallEdges:
-		var r abi.EdgeResponse
-		r, err = codec.DecodeEdgeResponse(response, len(response))
-		failure = r.Failure
-	case abi.CallJudge:
-		var r abi.JudgeResponse
-		r, err = codec.DecodeJudgeResponse(response, len(response))
-		failure = r.Failure
-	}
+	failure, err := abitest.FailureOf(call, response)
 	switch {
 	case err != nil:
 		return "invalid: " + err.Error()

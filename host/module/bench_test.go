@@ -1,7 +1,6 @@
 package module_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -56,9 +56,7 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 		names = append(names, "pristine, "+reset.String())
 	}
 	names = append(names, module.Unmetered, module.Interrupted)
-	if told != len(names)-1+4 {
-		t.Errorf("progress was told %d times", told)
-	}
+	check.Equal(t, told, len(names)-1+4, "progress was told", "times")
 	var kinds []string
 	for _, r := range report.Requests {
 		kinds = append(kinds, r.Name)
@@ -71,17 +69,13 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 			}
 		}
 	}
-	if want := "node verdict|node hearing, prosecution|node hearing, defense|node hearing, bench"; strings.Join(kinds, "|") != want {
-		t.Errorf("requests %q", kinds)
-	}
+	check.Equal(t, strings.Join(kinds, "|"), "node verdict|node hearing, prosecution|node hearing, defense|node hearing, bench", "requests", kinds)
 }
 
 func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 	t.Parallel()
 	o := options()
-	if _, err := module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o); !errors.Is(err, module.ErrNothingToSend) {
-		t.Errorf("without a manifest: %v", err)
-	}
+	check.Is(t, check.Err(module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o)), module.ErrNothingToSend, "without a manifest")
 	o.Request = []byte("x")
 	for call, cause := range map[abi.Call]string{abi.CallNode: "trap: unreachable", abi.CallEdges: "missing_export"} {
 		o.Call = call
@@ -95,7 +89,5 @@ func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 	if err != nil || !strings.HasPrefix(report.Requests[0].Answer, "invalid: ") {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if _, err := module.Run(t.Context(), []byte("text"), o); err == nil || !strings.Contains(err.Error(), "not a WebAssembly file") {
-		t.Errorf("text: %v", err)
-	}
+	check.Fails(t, check.Err(module.Run(t.Context(), []byte("text"), o)), "not a WebAssembly file", "text")
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
@@ -48,10 +49,13 @@ func placed(err error, file string, place func(*registry.Fault) (path string, at
 			Message: "module " + f.Module + ": " + f.Detail,
 		})
 	}
-	slices.SortStableFunc(all, func(a, b *pipeline.Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	slices.SortStableFunc(all, inFile)
 	return all
+}
+
+// inFile compares two faults by their places.
+func inFile(a, b *pipeline.Error) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
 // nodeOf is the index of the node that the fault of a family is about, or -1.
@@ -106,56 +110,38 @@ func CheckRubric(ctx context.Context, r *audit.Rubric, modules fs.FS) error {
 	if err != nil {
 		return err
 	}
-	places := placesInRubric(r)
 	return placed(registry.Check(files, court.AuditNeeds(nil, r)), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
-		path := places.of(f)
+		path := placeInRubric(r, f)
 		return path, r.Position(path)
 	})
 }
 
-// rubricPlaces are the paths of what the faults of judges' modules come from.
-type rubricPlaces struct {
-	modules  map[string]string    // where a judge is the first to name a module
-	criteria map[[2]string]string // where a module is first asked to judge a criterion, by module and its own name for that
-}
-
-func placesInRubric(r *audit.Rubric) *rubricPlaces {
-	p := &rubricPlaces{modules: make(map[string]string), criteria: make(map[[2]string]string)}
-	first := func(module, criterion, path string) {
-		if key := [2]string{module, criterion}; p.criteria[key] == "" {
-			p.criteria[key] = path
-		}
-	}
-	named := make(map[string][]string) // where criteria name a judge, in the order of what it scores
-	for c := range r.Criteria {
-		for i, id := range r.Criteria[c].Judges {
-			named[id] = append(named[id], "criteria["+strconv.Itoa(c)+"].judges["+strconv.Itoa(i)+"]")
-		}
-	}
-	scored := r.Scored()
+// placeInRubric is the path of what the fault of a judge's module comes from: where its name for a criterion that it does not serve stands, or
+// else the first judge that names the module.
+func placeInRubric(r *audit.Rubric, f *registry.Fault) string {
+	first := ""
 	for i := range r.Judges {
 		j := &r.Judges[i]
+		if j.Module != f.Module {
+			continue
+		}
 		path := "judges[" + strconv.Quote(j.ID) + "]"
-		if p.modules[j.Module] == "" {
-			p.modules[j.Module] = path + ".module"
+		first = cmp.Or(first, path+".module")
+		if f.Code != registry.FaultCriterion {
+			break
 		}
 		for _, k := range j.Knows {
-			first(j.Module, k.As, path+".knows["+strconv.Quote(k.Criterion)+"]")
+			if k.As == f.Subject {
+				return path + ".knows[" + strconv.Quote(k.Criterion) + "]"
+			}
 		}
-		for n, c := range scored[j.ID] {
-			first(j.Module, j.As(c.ID), named[j.ID][n])
+		for c := range r.Criteria {
+			if at := slices.Index(r.Criteria[c].Judges, j.ID); at >= 0 && j.As(r.Criteria[c].ID) == f.Subject {
+				return "criteria[" + strconv.Itoa(c) + "].judges[" + strconv.Itoa(at) + "]"
+			}
 		}
 	}
-	return p
-}
-
-// of gives the path of a fault: where its name for a criterion that it does not serve stands, or else the
-// first judge that names the module.
-func (p *rubricPlaces) of(f *registry.Fault) string {
-	if path := p.criteria[[2]string{f.Module, f.Subject}]; f.Code == registry.FaultCriterion && path != "" {
-		return path
-	}
-	return p.modules[f.Module]
+	return first
 }
 
 // CheckParams hands the parameters of a pipeline's nodes and edges to the modules that get them, with a small request each, and reports
@@ -194,9 +180,7 @@ func CheckParams(ctx context.Context, def *pipeline.Definition, modules fs.FS, c
 	if len(c.faults) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(c.faults, func(a, b *pipeline.Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	slices.SortStableFunc(c.faults, inFile)
 	return c.faults
 }
 
@@ -272,7 +256,7 @@ func (c *paramCheck) ask(ctx context.Context, name string, call abi.Call, reques
 	if err != nil {
 		return true
 	}
-	failure, err := failureOf(call, out.Bytes)
+	failure, err := abitest.FailureOf(call, out.Bytes)
 	if err != nil || failure == nil || failure.Code != string(pipeline.CodeBadParameter) {
 		return true
 	}

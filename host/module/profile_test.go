@@ -7,6 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Weights out of range and labels and phrases that repeat are reported where they stand, all at once.
@@ -27,9 +29,7 @@ signal_cap: 25.0
 		"mine.yaml:2:47: base_rates[1].label", "mine.yaml:5:49: signals[0].weights[0].weight", "mine.yaml:5:89: signals[0].weights[2].label",
 		"mine.yaml:6:14: signals[1].phrase", "mine.yaml:6:49: signals[1].weights[0].weight", "mine.yaml:7:13: signal_cap",
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in\n%v", want, err)
-		}
+		check.Contains(t, err.Error(), want, "no", "in", err)
 	}
 }
 
@@ -40,9 +40,7 @@ func TestRangesOfConfidencesHaveAnOrder(t *testing.T) {
 	if _, err := module.ParseProfile("mine.yaml", []byte(strings.Replace(text, "LEAST", "0.9", 1))); err == nil || !strings.Contains(err.Error(), "mine.yaml: sources[0].stated.range: least is 0.9") {
 		t.Errorf("an exchanged range: %v", err)
 	}
-	if _, err := module.ParseProfile("mine.yaml", []byte(strings.Replace(text, "LEAST", "0.8", 1))); err != nil {
-		t.Error(err)
-	}
+	must.Get(module.ParseProfile("mine.yaml", []byte(strings.Replace(text, "LEAST", "0.8", 1))))(t)
 }
 
 // TestFaultsOfOutcomeModelsHaveTheirPlace: what the types of a model don't say is told with its place, all at once.
@@ -75,9 +73,7 @@ outcomes:
 		t.Fatalf("got %v", err)
 	}
 	for _, part := range want {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error lacks %q:\n%v", part, err)
-		}
+		check.Contains(t, err.Error(), part, "the error", err)
 	}
 	sound := strings.NewReplacer("passes, above: x", "fails, above: head", "above: none", "above: head").Replace(text)
 	p, err := module.ParseProfile("p.yaml", []byte(sound))

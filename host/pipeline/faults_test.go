@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // edit is one change of the seed's text.
@@ -85,9 +87,7 @@ func TestFaultsAreNamedWithTheirPlace(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if diff := cmp.Diff(c.want, faults(t, text, err)); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%v", diff, err)
-			}
+			check.Same(t, cmp.Diff(c.want, faults(t, text, err)), "(-want +got)", err)
 		})
 	}
 }
@@ -115,9 +115,7 @@ func edited(t *testing.T, edits ...edit) []byte {
 	t.Helper()
 	text := string(seedText(t))
 	for _, e := range edits {
-		if strings.Count(text, e.old) != 1 {
-			t.Fatalf("%q is %d times in the seed", e.old, strings.Count(text, e.old))
-		}
+		must.Equal(t, strings.Count(text, e.old), 1, e.old, "times in the seed")
 		text = strings.Replace(text, e.old, e.new, 1)
 	}
 	return []byte(text)
@@ -142,22 +140,16 @@ func TestAllFaultsAtOnceInOrder(t *testing.T) {
 		"court.ttl bad_duration at soon",
 		"court.rejection_threshold bad_threshold at 2",
 	}
-	if diff := cmp.Diff(want, faults(t, text, err)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, faults(t, text, err)), "(-want +got)")
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	if first != `p.yaml:6:21: zones["prosecution"].nodes[1]: no node is called "ghost" [unknown_node]` {
-		t.Errorf("the first line is %s", first)
-	}
+	check.Equal(t, first, `p.yaml:6:21: zones["prosecution"].nodes[1]: no node is called "ghost" [unknown_node]`, "the first line")
 }
 
 func TestNoWayOut(t *testing.T) {
 	t.Parallel()
 	text := []byte("pipeline: p\nnodes:\n  - {name: a, family: triage}\nedges:\n  - {id: E, from: a, to: a, loop: true}\nstart: a\n")
 	_, err := pipeline.Parse("p.yaml", text)
-	if diff := cmp.Diff([]string{"edges no_end at -"}, faults(t, text, err)); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"edges no_end at -"}, faults(t, text, err)))
 }
 
 func TestAccept_CT5_EqualSidesAreRejectedAtLoad(t *testing.T) {
@@ -196,15 +188,11 @@ func TestAccept_CT5_EqualSidesAreRejectedAtLoad(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(c.want, faults(t, text, err)); diff != "" {
-				t.Errorf("(-want +got):\n%s\n%v", diff, err)
-			}
+			check.Same(t, cmp.Diff(c.want, faults(t, text, err)), "(-want +got)", err)
 		})
 	}
 	// Bench and judge are one side and may be one persona's alignment.
-	if _, err := pipeline.Parse("p.yaml", edited(t, personas("  specter: {alignment: bench}\n"))); err != nil {
-		t.Error(err)
-	}
+	must.Get(pipeline.Parse("p.yaml", edited(t, personas("  specter: {alignment: bench}\n"))))(t)
 }
 
 // An edge of any node that always fires counts before every move to a node, but not before one to an end.
@@ -236,9 +224,7 @@ func TestReachBehindAnEdgeOfAnyNodeThatAlwaysFires(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if diff := cmp.Diff(c.want, faults(t, text, err)); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, cmp.Diff(c.want, faults(t, text, err)))
 		})
 	}
 }
@@ -267,13 +253,8 @@ func TestLintNamesWhatIsHardlyMeant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := edited(t, c.edits...)
-			d, err := pipeline.Parse("p.yaml", text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.want, faults(t, text, pipeline.Lint(d))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			d := must.Get(pipeline.Parse("p.yaml", text))(t)
+			check.Same(t, cmp.Diff(c.want, faults(t, text, pipeline.Lint(d))), "(-want +got)")
 		})
 	}
 }
@@ -301,13 +282,8 @@ func TestLintOfEnds(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := pipeline.Parse("p.yaml", []byte(c.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.want, faults(t, []byte(c.text), pipeline.Lint(d))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			d := must.Get(pipeline.Parse("p.yaml", []byte(c.text)))(t)
+			check.Same(t, cmp.Diff(c.want, faults(t, []byte(c.text), pipeline.Lint(d))), "(-want +got)")
 		})
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -22,21 +24,13 @@ const seedFile = "testdata/seed-defect-court.yaml"
 
 func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 	t.Parallel()
-	seed, err := pipeline.Load(seedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seed := must.Get(pipeline.Load(seedFile))(t)
+	ours := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt))(t)
 	for name, d := range map[string]*pipeline.Definition{"seed": seed, "ours": ours} {
 		if len(d.Nodes) != 5 || len(d.Edges) != 12 || len(d.Zones) != 3 {
 			t.Errorf("%s: got %d nodes, %d edges, %d zones", name, len(d.Nodes), len(d.Edges), len(d.Zones))
 		}
-		if _, err := pipeline.NewGraph(d); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Get(pipeline.NewGraph(d))(t, name)
 		if warnings := pipeline.Lint(d); len(warnings) > 0 {
 			t.Errorf("%s: %v", name, warnings)
 		}
@@ -74,35 +68,20 @@ func TestAccept_CT1_FamilySelectsNotTheName(t *testing.T) {
 			text = strings.ReplaceAll(text, fmt.Sprintf(context, name), fmt.Sprintf(context, "x"+name))
 		}
 	}
-	renamed, err := pipeline.Parse("renamed.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := pipeline.Load(seedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	renamed := must.Get(pipeline.Parse("renamed.yaml", []byte(text)))(t)
+	seed := must.Get(pipeline.Load(seedFile))(t)
 	for i := range seed.Nodes {
 		want := seed.Nodes[i]
 		want.Name = "x" + want.Name
-		if diff := cmp.Diff(want, renamed.Nodes[i]); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, cmp.Diff(want, renamed.Nodes[i]))
 	}
 }
 
 func TestOursStatesItsParameters(t *testing.T) {
 	t.Parallel()
-	d, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]pipeline.Param{pipeline.Number("min_confidence", 0.95)}, d.Edges[0].With); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"challenger", "abyss", "bulwark", "specter", "clerk"}, d.Modules()); diff != "" {
-		t.Error(diff)
-	}
+	d := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt))(t)
+	check.Same(t, cmp.Diff([]pipeline.Param{pipeline.Number("min_confidence", 0.95)}, d.Edges[0].With))
+	check.Same(t, cmp.Diff([]string{"challenger", "abyss", "bulwark", "specter", "clerk"}, d.Modules()))
 }
 
 func TestAddedKeysAreRead(t *testing.T) {
@@ -123,13 +102,9 @@ edges:
   - {id: E2, from: c, to: _done, evaluator: always}
 start: a
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := pipeline.Court{TTL: 90 * time.Second, MaxHandoffs: 7, ActivationThreshold: 1, RejectionThreshold: 0.25, MaxRounds: 9}
-	if diff := cmp.Diff(want, d.Court); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff(want, d.Court))
 	challenger, _ := d.Persona("challenger")
 	if challenger.Module != "mine" || challenger.Alignment != "accuser" || len(challenger.Grants) != 2 {
 		t.Errorf("challenger: %+v", challenger)
@@ -153,11 +128,7 @@ start: a
 
 func seedText(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile(seedFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(seedFile))(t)
 }
 
 // places gives the faults of an error as "line:column path code".
@@ -228,17 +199,12 @@ func TestAliasBombIsRejected(t *testing.T) {
 	if len(got) != pipeline.MaxErrors+1 || !strings.HasSuffix(got[pipeline.MaxErrors], " more") {
 		t.Errorf("got %d faults, the last %s", len(got), got[len(got)-1])
 	}
-	if !strings.Contains(err.Error(), "[alias]") {
-		t.Errorf("no fault of an alias:\n%v", err)
-	}
+	check.Contains(t, err.Error(), "[alias]", "no fault of an alias", err)
 }
 
 func TestAccept_DI1_ReferencesInPipelines(t *testing.T) {
 	t.Parallel()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.DefectCourt))(t)
 	const pin = "@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 	for _, c := range []struct{ module, fault, warning string }{
 		{module: "oci://registry.example/judges/specter" + pin},

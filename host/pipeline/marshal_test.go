@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -49,21 +50,11 @@ func roundTrip(d *pipeline.Definition) error {
 
 func TestYAMLKeepsTheMeaning(t *testing.T) {
 	t.Parallel()
-	ours, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := roundTrip(ours); err != nil {
-		t.Error(err)
-	}
+	ours := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt))(t)
+	must.Do(t, roundTrip(ours))
 	for _, file := range []string{seedFile, "testdata/busy.yaml", "testdata/hostile.yaml"} {
-		d, err := pipeline.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := roundTrip(d); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		d := must.Get(pipeline.Load(file))(t)
+		must.Do(t, roundTrip(d), file)
 	}
 }
 
@@ -198,11 +189,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatalf("no seeds: %v", err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
+		f.Add(must.Get(os.ReadFile(file))(f))
 	}
 	f.Add([]byte("pipeline: p\nnodes:\n  - {name: a, family: judge, parallel: [herald]}\nedges:\n  - {id: E, from: _any, to: _done, with: {a: 1, b: x, c: true}}\nstart: a\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -214,14 +201,9 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := roundTrip(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, roundTrip(d))
 		_ = pipeline.Lint(d)
-		g, err := pipeline.NewGraph(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(pipeline.NewGraph(d))(t)
 		pipeline.Mermaid(g, []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}})
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // asking is a pipeline whose persona has its prompt in a file beside it.
@@ -39,13 +41,9 @@ func TestPromptFilesAreReadBesideThePipeline(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := def.Personas[0].Prompt; got != "Read the items." {
-			t.Errorf("%s: the prompt is %q", name, got)
-		}
+		check.Equal(t, def.Personas[0].Prompt, "Read the items.", name, "the prompt")
 	}
-	if _, err := pipeline.Parse(path, []byte(asking)); err == nil || !strings.Contains(err.Error(), "where the pipeline lies is not known") {
-		t.Errorf("Parse: %v", err)
-	}
+	check.Fails(t, check.Err(pipeline.Parse(path, []byte(asking))), "where the pipeline lies is not known", "Parse")
 }
 
 func TestFaultsOfPromptFiles(t *testing.T) {
@@ -90,9 +88,7 @@ func TestFaultsWithinPrompts(t *testing.T) {
 			t.Errorf("got %s\nwant %s", got, at+want)
 		}
 	}
-	if _, err := pipeline.LoadBytes(path, []byte(asking)); err != nil {
-		t.Error("a module with a format of its own:", err)
-	}
+	must.Get(pipeline.LoadBytes(path, []byte(asking)))(t, "a module with a format of its own")
 	inline := strings.Replace(text, "prompt_file: prompts/bench.md", `prompt: "# settings\ntemperature: 5"`, 1)
 	if _, err := pipeline.Parse(path, []byte(inline)); err == nil || !strings.HasPrefix(err.Error(), path+`:3:86: personas["bulwark"].prompt: line 2: the setting "temperature: 5"`) {
 		t.Error(err)
@@ -146,9 +142,7 @@ func TestPromptFilesStayWithinTheFolder(t *testing.T) {
 		"Load":   func() (*pipeline.Definition, error) { return pipeline.Load(path) },
 		"LoadFS": func() (*pipeline.Definition, error) { return pipeline.LoadFS(os.DirFS(top), "court/p.yaml") },
 	} {
-		if _, err := load(); err == nil || !strings.Contains(err.Error(), "leads out") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, check.Err(load()), "leads out", name)
 	}
 }
 
@@ -157,10 +151,7 @@ func TestAPromptFileIsReadOnce(t *testing.T) {
 	t.Parallel()
 	text := "pipeline: p\npersonas:\n  bulwark: {role: bench, alignment: bench, element: diamond, module: m, prompt_file: p.md}\n" +
 		"nodes:\n  - {name: d, family: discover}\nedges:\n  - {id: E, from: d, to: _done, evaluator: always}\nstart: d\n"
-	def, err := pipeline.LoadFS(fstest.MapFS{"p.yaml": {Data: []byte(text)}, "p.md": {Data: []byte("Read.")}}, "p.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.LoadFS(fstest.MapFS{"p.yaml": {Data: []byte(text)}, "p.md": {Data: []byte("Read.")}}, "p.yaml"))(t)
 	if _, err := pipeline.NewGraph(def); err != nil || def.Personas[0].Prompt != "Read." {
 		t.Errorf("%q: %v", def.Personas[0].Prompt, err)
 	}
@@ -168,10 +159,6 @@ func TestAPromptFileIsReadOnce(t *testing.T) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }

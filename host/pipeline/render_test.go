@@ -10,21 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func loadGraph(t *testing.T, file string) *pipeline.Graph {
 	t.Helper()
-	d, err := pipeline.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := pipeline.NewGraph(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	d := must.Get(pipeline.Load(file))(t)
+	return must.Get(pipeline.NewGraph(d))(t)
 }
 
 func TestPicturesAreAsReviewed(t *testing.T) {
@@ -42,10 +37,7 @@ func TestPicturesAreAsReviewed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := loadGraph(t, c.file)
-			path, err := g.ParsePath(c.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := must.Get(g.ParsePath(c.path))(t)
 			golden(t, name+".mmd", pipeline.Mermaid(g, path))
 		})
 	}
@@ -55,17 +47,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "golden", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); look at it and run with -update:\n%s", file, diff)
-	}
+	want := must.Get(os.ReadFile(file))(t)
+	check.Same(t, cmp.Diff(string(want), got), file, "differs (-want +got); look at it and run with -update")
 }
 
 // The names of the hostile pipeline try to break out of the format.
@@ -91,13 +76,8 @@ func TestPathIsReadBackAndChecked(t *testing.T) {
 	t.Parallel()
 	g := loadGraph(t, seedFile)
 	path := []string{"indict", "HD1:defend", "HD2:verdict", "HD10:_mistrial"}
-	moves, err := g.ParsePath(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(path, pipeline.PathOf("indict", moves)); diff != "" {
-		t.Error(diff)
-	}
+	moves := must.Get(g.ParsePath(path))(t)
+	check.Same(t, cmp.Diff(path, pipeline.PathOf("indict", moves)))
 	cases := map[string][]string{
 		"does not begin at the start":  {"discover"},
 		"skips a node":                 {"indict", "defend"},

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -57,9 +57,7 @@ func TestModulesOfCourtAndAuditAreGenerationsOfTheirOwn(t *testing.T) {
 		got := fmt.Sprint(e.Trial.Generation, " none")
 		if a := e.Trial.Audit; a != nil {
 			got = fmt.Sprint(e.Trial.Generation, " ", a.Generation)
-			if a.Modules[0] != judging(steps[i].audit)[0] {
-				t.Errorf("trial %d: modules %v", i, a.Modules)
-			}
+			check.Equal(t, a.Modules[0], judging(steps[i].audit)[0], "trial", i, "modules", a.Modules)
 		}
 		if got != want[i] || e.Trial.Modules[1] != modules(steps[i].court)[1] || e.Trial.Kept != header.Contents {
 			t.Errorf("trial %d has the generations %s, want %s; modules %v", i, got, want[i], e.Trial.Modules)
@@ -74,9 +72,7 @@ func TestARecordWithoutAuditsInItsHeaderTakesNone(t *testing.T) {
 	key := newKey(t, true)
 	name := filepath.Join(t.TempDir(), "record")
 	w := must.Get(record.Create(name, key, header()))(t)
-	if err := w.Append(audited("a")); err == nil || !strings.Contains(err.Error(), "the record has none") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, w.Append(audited("a")), "the record has none")
 	must.Do(t, w.Append(trial("a")))
 	must.Do(t, w.Finish())
 	data := must.Get(os.ReadFile(name))(t)

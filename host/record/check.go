@@ -76,12 +76,7 @@ func (c *chain) fits(e *Entry) error {
 	if e.Statement != nil && c.next > 0 {
 		return nil // the entry behind it names its line
 	}
-	kinds := 0
-	for _, there := range []bool{e.Header != nil, e.Generation != nil, e.Trial != nil, e.Closing != nil} {
-		if there {
-			kinds++
-		}
-	}
+	kinds := count(e.Header != nil, e.Generation != nil, e.Trial != nil, e.Closing != nil)
 	switch {
 	case e.Sequence != c.next:
 		return fmt.Errorf("it says that it is entry %d", e.Sequence)
@@ -106,6 +101,16 @@ func (c *chain) fits(e *Entry) error {
 		return fmt.Errorf("it closes a record of %d trials, and there are %d", e.Closing.Trials, c.trials)
 	}
 	return nil
+}
+
+// count says how many are there.
+func count(there ...bool) (n int) {
+	for _, is := range there {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // checkID rejects a second trial of a case: the ids of a docket are unique.
@@ -308,12 +313,7 @@ func checkResult(result json.RawMessage, digest Digest) error {
 func compareContents(a, b Content) int { return strings.Compare(string(a.Digest), string(b.Digest)) }
 
 func checkEvent(e *Event) error {
-	kinds := 0
-	for _, there := range []bool{e.Call != nil, e.Merge != "", e.Light != nil} {
-		if there {
-			kinds++
-		}
-	}
+	kinds := count(e.Call != nil, e.Merge != "", e.Light != nil)
 	switch {
 	case kinds != 1:
 		return fmt.Errorf("it has %d contents in place of one", kinds)

@@ -2,13 +2,9 @@ package record
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // Difference is where two trials of the same case part first.
@@ -54,8 +50,7 @@ func compareTrials(was, is *Trial) *Difference {
 	case was.Case != is.Case:
 		d.What, d.Was, d.Is = "case", string(was.Case), string(is.Case)
 	case !slices.Equal(was.Over, is.Over):
-		d.What = "when its time was over"
-		d.Was, d.Is = others(was.Over, is.Over, strconv.Itoa)
+		d.What, d.Fields = "when its time was over", valueDifferences(was.Over, is.Over)
 	case was.ResultDigest != is.ResultDigest:
 		d.What, d.Was, d.Is = "result", string(was.ResultDigest), string(is.ResultDigest)
 		d.Fields = jsonDifferences(was.Result, is.Result)
@@ -76,7 +71,8 @@ func compareAudits(was, is *Trial) *Difference {
 	case a == nil && b == nil:
 		return nil
 	case a == nil || b == nil:
-		d.What, d.Was, d.Is = "whether there is one", audited(a), audited(b)
+		words := map[bool]string{true: "an audit", false: "no audit"}
+		d.What, d.Was, d.Is = "whether there is one", words[a != nil], words[b != nil]
 		return d
 	}
 	if first := compareAll(was, is, a.Events, b.Events); first != nil {
@@ -93,13 +89,6 @@ func compareAudits(was, is *Trial) *Difference {
 		return nil
 	}
 	return d
-}
-
-func audited(a *Audit) string {
-	if a == nil {
-		return "no audit"
-	}
-	return "an audit"
 }
 
 // compareAll gives the first difference between the events of two trials, or of their audits.
@@ -138,11 +127,13 @@ func compareEvents(was, is *Trial, a, b *Event) *Difference {
 		compareCalls(d, was, is, a.Call, b.Call)
 		return d
 	}
-	d.What, d.Was, d.Is = "what happened", describe(a), describe(b)
+	d.What, d.Fields = "what happened", valueDifferences(a, b)
 	if a.Light != nil && b.Light != nil {
 		x, _ := was.Content(a.Light.Answer)
 		y, _ := is.Content(b.Light.Answer)
-		d.What, d.Fields = "answer", jsonDifferences(x, y)
+		if fields := jsonDifferences(x, y); len(fields) > 0 {
+			d.What, d.Fields = "answer", fields
+		}
 	}
 	return d
 }
@@ -155,20 +146,18 @@ func compareCalls(d *Difference, was, is *Trial, a, b *Call) {
 		set("which call is made", callPlace(a), callPlace(b))
 	case a.Input != b.Input:
 		set("input", string(a.Input), string(b.Input))
-		d.Fields = messageDifferences(was, is, a.Input, b.Input, a.Kind, true)
+		d.Fields = messageDifferences(was, is, a.Input, b.Input, a.Kind, "request")
 	case !reflect.DeepEqual(a.Uses, b.Uses):
-		d.What = "what it asked"
-		d.Was, d.Is = others(a.Uses, b.Uses, use)
+		d.What, d.Fields = "what it asked", valueDifferences(a.Uses, b.Uses)
 	case !reflect.DeepEqual(a.Failure, b.Failure):
-		set("how it ended", ending(a), ending(b))
+		d.What, d.Fields = "how it ended", valueDifferences(a.Failure, b.Failure)
 	case a.Output != b.Output:
 		set("output", string(a.Output), string(b.Output))
-		d.Fields = messageDifferences(was, is, a.Output, b.Output, a.Kind, false)
+		d.Fields = messageDifferences(was, is, a.Output, b.Output, a.Kind, "response")
 	case !reflect.DeepEqual(a.Fuel, b.Fuel):
 		set("fuel", fuel(a), fuel(b))
 	default:
-		d.What = "answers for edges"
-		d.Was, d.Is = others(a.Edges, b.Edges, edge)
+		d.What, d.Fields = "answers for edges", valueDifferences(a.Edges, b.Edges)
 	}
 }
 
@@ -196,93 +185,9 @@ func callPlace(c *Call) string {
 	return string(c.Kind) + " call of " + who + where
 }
 
-func describe(e *Event) string {
-	switch {
-	case e.Call != nil:
-		return callPlace(e.Call)
-	case e.Merge != "":
-		return "a merge to the state " + string(e.Merge)
-	case e.Light != nil && e.Light.Failure != nil:
-		return "Light failed: " + e.Light.Failure.Message
-	case e.Light != nil:
-		return "Light answered " + string(e.Light.Answer)
-	}
-	return "nothing"
-}
-
-func ending(c *Call) string {
-	if c.Failure == nil {
-		return "it gave an answer"
-	}
-	return c.Failure.Cause + ": " + c.Failure.Message
-}
-
 func fuel(c *Call) string {
 	if c.Fuel == nil {
 		return "none"
 	}
 	return strconv.FormatUint(*c.Fuel, 10)
-}
-
-func use(u Use) string {
-	return string(u.Capability) + " " + string(u.Request) + " -> " + string(u.Answer)
-}
-
-func edge(e Edge) string { return e.ID + " " + strconv.FormatBool(e.Fires) + " (" + cut(e.Why) + ")" }
-
-// maxOthers is how many items of a list are shown.
-const maxOthers = 8
-
-// others shows two lists from the first item that differs on.
-func others[T comparable](was, is []T, show func(T) string) (string, string) {
-	first := 0
-	for first < min(len(was), len(is)) && was[first] == is[first] {
-		first++
-	}
-	text := func(list []T) string {
-		var b strings.Builder
-		b.WriteByte('[')
-		if first > 0 {
-			b.WriteString(strconv.Itoa(first) + " the same, ")
-		}
-		for i, item := range list[first:] {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			if i == maxOthers {
-				b.WriteString("and " + strconv.Itoa(len(list)-first-i) + " more")
-				break
-			}
-			b.WriteString(show(item))
-		}
-		return strings.TrimSuffix(b.String(), ", ") + "]"
-	}
-	return text(was), text(is)
-}
-
-// messageDifferences compares two messages of calls, if both are kept.
-func messageDifferences(was, is *Trial, a, b Digest, kind abi.Call, input bool) []FieldDifference {
-	x, ok := was.Content(a)
-	y, also := is.Content(b)
-	if !ok || !also {
-		return nil
-	}
-	v, err := decodeCall(kind, input, x)
-	w, other := decodeCall(kind, input, y)
-	if err != nil || other != nil {
-		return nil
-	}
-	var list []FieldDifference
-	differ("", reflect.ValueOf(v), reflect.ValueOf(w), &list)
-	return list
-}
-
-func jsonDifferences(a, b []byte) []FieldDifference {
-	var v, w any
-	if json.Unmarshal(a, &v) != nil || json.Unmarshal(b, &w) != nil {
-		return nil
-	}
-	var list []FieldDifference
-	differ("", reflect.ValueOf(v), reflect.ValueOf(w), &list)
-	return list
 }

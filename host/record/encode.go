@@ -18,22 +18,12 @@ const (
 	predicateType = "https://github.com/shadowcourt/shadowcourt/record/v1"
 )
 
-// statement is an in-toto Statement v1 about an entry.
-type statement struct {
+// statement is an in-toto Statement v1, about an entry or something else.
+type statement[T any] struct {
 	Type          string     `json:"_type"`
-	Subject       []resource `json:"subject"`
+	Subject       []Resource `json:"subject"`
 	PredicateType string     `json:"predicateType"`
-	Predicate     *Entry     `json:"predicate"`
-}
-
-// resource is an in-toto ResourceDescriptor, as far as it is used here.
-type resource struct {
-	Name   string       `json:"name"`
-	Digest resourceHash `json:"digest"`
-}
-
-type resourceHash struct {
-	SHA256 string `json:"sha256"`
+	Predicate     T          `json:"predicate"`
 }
 
 // encodePayload gives the statement about an entry. Equal entries give equal bytes.
@@ -45,19 +35,19 @@ func encodePayload(to *encoder, e *Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return to.encode(&statement{statementType, subject, predicateType, e})
+	return to.encode(&statement[*Entry]{statementType, subject, predicateType, e})
 }
 
 // subjects says what an entry attests: of a trial its case, its result and its audit.
-func subjects(e *Entry) ([]resource, error) {
-	of := func(name string, d Digest) resource { return resource{name, resourceHash{d.Hex()}} }
-	digest := func(name string, v any) ([]resource, error) {
+func subjects(e *Entry) ([]Resource, error) {
+	of := func(name string, d Digest) Resource { return Resource{name, map[string]string{"sha256": d.Hex()}} }
+	digest := func(name string, v any) ([]Resource, error) {
 		data, err := encodeJSON(v)
-		return []resource{of(name, DigestOf(data))}, err
+		return []Resource{of(name, DigestOf(data))}, err
 	}
 	switch {
 	case e.Trial != nil:
-		list := []resource{of("case "+e.Trial.ID, e.Trial.Case), of("result "+e.Trial.ID, e.Trial.ResultDigest)}
+		list := []Resource{of("case "+e.Trial.ID, e.Trial.Case), of("result "+e.Trial.ID, e.Trial.ResultDigest)}
 		if a := e.Trial.Audit; a != nil {
 			list = append(list, of("audit "+e.Trial.ID, a.ResultDigest))
 		}
@@ -67,7 +57,7 @@ func subjects(e *Entry) ([]resource, error) {
 	case e.Generation != nil:
 		return digest("modules", e.Generation)
 	case e.Closing != nil:
-		return []resource{of("record", e.Previous)}, nil
+		return []Resource{of("record", e.Previous)}, nil
 	}
 	return nil, errors.New("an entry without content")
 }
@@ -92,7 +82,7 @@ func decodeEntry(payload []byte) (*Entry, error) {
 	if !bytes.Contains(payload, []byte(ofEntry)) {
 		return decodeStatement(payload)
 	}
-	var s statement
+	var s statement[*Entry]
 	if err := json.Unmarshal(payload, &s); err != nil {
 		return nil, err
 	}

@@ -282,15 +282,7 @@ const digestPrefix = "sha256:"
 // DigestOf gives the digest of data.
 func DigestOf(data []byte) Digest {
 	sum := sha256.Sum256(data)
-	return DigestOfSum(sum)
-}
-
-// DigestOfSum gives the digest that a SHA-256 is.
-func DigestOfSum(sum [sha256.Size]byte) Digest {
-	var text [len(digestPrefix) + 2*sha256.Size]byte
-	copy(text[:], digestPrefix)
-	hex.Encode(text[len(digestPrefix):], sum[:])
-	return Digest(text[:])
+	return Digest(digestPrefix + hex.EncodeToString(sum[:]))
 }
 
 // Hex gives the 64 digits alone.
@@ -316,14 +308,6 @@ type Resource struct {
 	Digest map[string]string `json:"digest"` // by algorithm, such as sha256 or gitCommit
 }
 
-// otherStatement is a Statement on the wire.
-type otherStatement struct {
-	Type          string          `json:"_type"`
-	Subject       []Resource      `json:"subject"`
-	PredicateType string          `json:"predicateType"`
-	Predicate     json.RawMessage `json:"predicate"`
-}
-
 // ofEntry is in the statement of every entry, and in no other.
 const ofEntry = `"predicateType":"` + predicateType + `"`
 
@@ -342,12 +326,12 @@ func (s *Statement) check() error {
 }
 
 func (s *Statement) encode(to *encoder) ([]byte, error) {
-	return to.encode(&otherStatement{statementType, s.Subject, s.PredicateType, s.Predicate})
+	return to.encode(&statement[json.RawMessage]{statementType, s.Subject, s.PredicateType, s.Predicate})
 }
 
 // decodeStatement reads what encode has written.
 func decodeStatement(payload []byte) (*Entry, error) {
-	var o otherStatement
+	var o statement[json.RawMessage]
 	if err := json.Unmarshal(payload, &o); err != nil {
 		return nil, err
 	}

@@ -1,12 +1,16 @@
 package record
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vmihailenco/msgpack/v5" //nolint:depguard // for people: what differs, of messages that the codec has checked
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -15,119 +19,94 @@ import (
 // maxFields is how many fields of one artifact are named.
 const maxFields = 20
 
-// decodeCall reads the request or the response of a call.
-func decodeCall(kind abi.Call, input bool, message []byte) (any, error) {
-	switch {
-	case kind == abi.CallNode && input:
-		return codec.DecodeNodeRequest(message, len(message))
-	case kind == abi.CallNode:
-		return codec.DecodeNodeResponse(message, len(message))
-	case kind == abi.CallContest && input:
-		return codec.DecodeContestRequest(message, len(message))
-	case kind == abi.CallContest:
-		return codec.DecodeContestResponse(message, len(message))
-	case kind == abi.CallEdges && input:
-		return codec.DecodeEdgeRequest(message, len(message))
-	case kind == abi.CallEdges:
-		return codec.DecodeEdgeResponse(message, len(message))
-	case kind == abi.CallJudge && input:
-		return codec.DecodeJudgeRequest(message, len(message))
-	case kind == abi.CallJudge:
-		return codec.DecodeJudgeResponse(message, len(message))
+// messageDifferences compares two messages of calls, "request" or "response", if both are kept.
+func messageDifferences(was, is *Trial, a, b Digest, kind abi.Call, part string) []FieldDifference {
+	x, ok := was.Content(a)
+	y, also := is.Content(b)
+	t, known := codec.Lookup(strings.TrimSuffix(string(kind), "s") + "_" + part) // calls for edges have an edge_request
+	if !ok || !also || !known {
+		return nil
 	}
-	return nil, fmt.Errorf("no message of a %s call", kind)
+	return differences(x, y, func(message []byte, v any) error {
+		canonical, err := t.Canonical(message, len(message)) // the library bounds no depth
+		if err != nil {
+			return err
+		}
+		return msgpack.Unmarshal(canonical, v) //nolint:forbidigo // into values of any kind
+	})
 }
 
-// differ adds the paths at which two values of one type are not the same, in the names of the wire.
-func differ(path string, a, b reflect.Value, list *[]FieldDifference) {
-	if len(*list) >= maxFields || same(a, b) {
+func jsonDifferences(a, b []byte) []FieldDifference {
+	return differences(a, b, func(text []byte, v any) error {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		return d.Decode(v)
+	})
+}
+
+// valueDifferences compares parts of trials as they are written.
+func valueDifferences(a, b any) []FieldDifference {
+	x, err := encodeJSON(a)
+	y, other := encodeJSON(b)
+	if err != nil || other != nil {
+		return nil
+	}
+	return jsonDifferences(x, y)
+}
+
+// differences compares two messages by their fields, if both can be read.
+func differences(a, b []byte, decode func([]byte, any) error) (list []FieldDifference) {
+	var x, y any
+	if decode(a, &x) == nil && decode(b, &y) == nil {
+		differ("", x, y, &list)
+	}
+	return list
+}
+
+// differ adds the paths at which two values are not the same. A value that is not there is nil.
+func differ(path string, a, b any, list *[]FieldDifference) {
+	if len(*list) >= maxFields || reflect.DeepEqual(a, b) {
 		return
 	}
-	if a.IsValid() && b.IsValid() && a.Type() == b.Type() {
-		switch a.Kind() { //nolint:exhaustive // the others are leaves
-		case reflect.Interface, reflect.Pointer:
-			if !a.IsNil() && !b.IsNil() {
-				differ(path, a.Elem(), b.Elem(), list)
-				return
-			}
-		case reflect.Struct:
-			for i := range a.NumField() {
-				differ(join(path, fieldName(a.Type().Field(i))), a.Field(i), b.Field(i), list)
-			}
-			return
-		case reflect.Slice:
-			differSlices(path, a, b, list)
-			return
-		case reflect.Map:
-			differMaps(path, a, b, list)
-			return
+	x, isMap := a.(map[string]any)
+	y, alsoMap := b.(map[string]any)
+	m, isList := a.([]any)
+	n, alsoList := b.([]any)
+	switch {
+	case (isMap || a == nil) && (alsoMap || b == nil) && len(x)+len(y) > 0:
+		both := map[string]any{}
+		maps.Copy(both, x)
+		maps.Copy(both, y)
+		for _, key := range slices.Sorted(maps.Keys(both)) {
+			differ(strings.TrimPrefix(path+"."+key, "."), x[key], y[key], list)
 		}
-	}
-	*list = append(*list, FieldDifference{path, show(a), show(b)})
-}
-
-func same(a, b reflect.Value) bool {
-	if !a.IsValid() || !b.IsValid() {
-		return a.IsValid() == b.IsValid()
-	}
-	return reflect.DeepEqual(a.Interface(), b.Interface())
-}
-
-func differSlices(path string, a, b reflect.Value, list *[]FieldDifference) {
-	for i := range max(a.Len(), b.Len()) {
-		var x, y reflect.Value
-		if i < a.Len() {
-			x = a.Index(i)
+	case (isList || a == nil) && (alsoList || b == nil) && len(m)+len(n) > 0:
+		for i := range max(len(m), len(n)) {
+			differ(path+"["+strconv.Itoa(i)+"]", at(m, i), at(n, i), list)
 		}
-		if i < b.Len() {
-			y = b.Index(i)
-		}
-		differ(path+"["+strconv.Itoa(i)+"]", x, y, list)
+	default:
+		*list = append(*list, FieldDifference{path, show(a), show(b)})
 	}
 }
 
-func differMaps(path string, a, b reflect.Value, list *[]FieldDifference) {
-	keys := a.MapKeys()
-	for _, k := range b.MapKeys() {
-		if !a.MapIndex(k).IsValid() {
-			keys = append(keys, k)
-		}
+// at is an element of a list, nil behind its end.
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
 	}
-	slices.SortFunc(keys, func(x, y reflect.Value) int { return cmp.Compare(x.String(), y.String()) })
-	for _, k := range keys {
-		differ(join(path, k.String()), a.MapIndex(k), b.MapIndex(k), list)
-	}
-}
-
-// fieldName is the name on the wire.
-func fieldName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("abi"), ",")
-	if name == "" {
-		return f.Name
-	}
-	return name
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
+	return nil
 }
 
 // show gives a value as text, cut where it is long.
-func show(v reflect.Value) string {
-	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() {
-		v = v.Elem()
-	}
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Interface && v.IsNil() {
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
 		return ""
+	case string:
+		return cut(strconv.Quote(v))
+	default:
+		return cut(fmt.Sprint(v))
 	}
-	text := fmt.Sprintf("%v", v.Interface())
-	if v.Kind() == reflect.String {
-		text = strconv.Quote(v.String())
-	}
-	return cut(text)
 }
 
 // cut cuts a text where it is long.

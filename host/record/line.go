@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
+	"strings"
 )
 
 // The line of an entry is a DSSE envelope in one form alone, so that nobody can write it another way: these parts, and between them
@@ -17,11 +17,8 @@ const (
 	lineEnd   = `"}]}`
 )
 
-// The longest key id and signature of a line that is read; those of keys are shorter.
-const (
-	maxKeyIDBytes     = 128
-	maxSignatureBytes = 128
-)
+// maxPartBytes is the longest key id and the longest signature of a line that is read; those of keys are shorter.
+const maxPartBytes = 128
 
 var (
 	errForm     = errors.New("the line is no entry of a record")
@@ -29,99 +26,74 @@ var (
 	errBase64   = errors.New("it is not strict base64")
 )
 
-// linePart is this text, or one of at most so many bytes that the quote of the next part ends.
-type linePart struct {
-	literal string
-	most    int
-	base64  bool
-}
+// envelope is what a line holds, still in base64.
+type envelope struct{ payload, keyID, signature []byte }
 
-// The parts of a line that are no literals.
-const (
-	partPayload   = 1
-	partKeyID     = 3
-	partSignature = 5
-)
-
-func lineParts() [7]linePart {
-	return [7]linePart{
-		{literal: lineBegin},
-		{most: math.MaxInt, base64: true}, // the line has a limit of its own
-		{literal: lineKeyID},
-		{most: maxKeyIDBytes},
-		{literal: lineSig},
-		{most: maxSignatureBytes, base64: true},
-		{literal: lineEnd},
-	}
-}
-
-// shape follows a line piece by piece, so that what can't be an entry is rejected before much of it is read.
+// shape follows a line as it grows, so that what can't be an entry is rejected before much of it is read.
 type shape struct {
-	parts [7]linePart
-	at    int    // the part that goes on
-	done  [7]int // how many bytes of each part were seen
+	envelope
+
+	seen  int  // bytes of the line that were looked at
+	ends  int  // where the payload ends, 0 while it goes on
+	named bool // the key id has ended
+	whole bool
 }
 
-func newShape() shape { return shape{parts: lineParts()} }
-
-// follow takes the next piece, and says why the line is no entry.
-func (s *shape) follow(piece []byte) error {
-	for len(piece) > 0 {
-		if s.at == len(s.parts) {
-			if bytes.Equal(piece, []byte{'\r'}) {
-				return errLineEnds
-			}
-			return fmt.Errorf("%w: something stands behind its signature", errForm)
-		}
-		n, err := s.take(piece)
-		if err != nil {
-			return err
-		}
-		piece = piece[n:]
+// follow looks at a line that has grown, and says why it is no entry.
+func (s *shape) follow(line []byte) error {
+	if n := min(len(line), len(lineBegin)); string(line[:n]) != lineBegin[:n] {
+		return errForm
 	}
+	if s.ends == 0 {
+		from := min(max(s.seen, len(lineBegin)), len(line))
+		more, _, ends := bytes.Cut(line[from:], []byte{'"'})
+		switch s.seen = len(line); {
+		case !isBase64(more):
+			return fmt.Errorf("the payload: %w", errBase64)
+		case !ends:
+			return nil
+		}
+		s.ends = from + len(more)
+	}
+	s.payload = line[len(lineBegin):s.ends]
+	return s.tail(line[s.ends:])
+}
+
+// tail looks at what stands behind the payload: the key id, the signature, and nothing else.
+func (s *shape) tail(rest []byte) (err error) {
+	if s.keyID, rest, s.named, err = part(rest, lineKeyID); err != nil || !s.named {
+		return err
+	}
+	if s.signature, rest, s.whole, err = part(rest, lineSig); err == nil && !isBase64(s.signature) {
+		err = fmt.Errorf("the signature: %w", errBase64)
+	}
+	if err != nil || !s.whole {
+		return err
+	}
+	n := min(len(rest), len(lineEnd))
+	switch behind := rest[n:]; {
+	case string(rest[:n]) != lineEnd[:n]:
+		return fmt.Errorf("%w: it has not one signature", errForm)
+	case string(behind) == "\r":
+		return errLineEnds
+	case len(behind) > 0:
+		return fmt.Errorf("%w: something stands behind its signature", errForm)
+	}
+	s.whole = n == len(lineEnd)
 	return nil
 }
 
-// take gives how many bytes belong to the part that goes on, or to no part where that one ends with none.
-func (s *shape) take(piece []byte) (int, error) {
-	p, done := &s.parts[s.at], &s.done[s.at]
-	if p.literal != "" {
-		n := min(len(piece), len(p.literal)-*done)
-		if string(piece[:n]) != p.literal[*done:*done+n] {
-			return 0, s.fault()
-		}
-		if *done += n; *done == len(p.literal) {
-			s.at++
-		}
-		return n, nil
+// part takes a literal and the text behind it up to a quote, or what is there of both.
+func part(rest []byte, literal string) (text, behind []byte, ends bool, err error) {
+	n := min(len(rest), len(literal))
+	if string(rest[:n]) != literal[:n] {
+		return nil, nil, false, errForm
 	}
-	n := bytes.IndexByte(piece, '"')
-	ends := n >= 0
-	if !ends {
-		n = len(piece)
+	text, _, ends = bytes.Cut(rest[n:], []byte{'"'})
+	if len(text) > maxPartBytes {
+		err = fmt.Errorf("%w: the id of its key or the signature is too long", errForm)
 	}
-	if *done += n; *done > p.most || p.base64 && !isBase64(piece[:n]) {
-		return 0, s.fault()
-	}
-	if ends {
-		s.at++
-	}
-	return n, nil
-}
-
-// fault says where the line is none.
-func (s *shape) fault() error {
-	switch s.at {
-	case partPayload:
-		return fmt.Errorf("the payload: %w", errBase64)
-	case partKeyID:
-		return fmt.Errorf("%w: the id of its key is too long", errForm)
-	case partSignature:
-		return fmt.Errorf("the signature: %w", errBase64)
-	case partSignature + 1:
-		return fmt.Errorf("%w: it has not one signature", errForm)
-	}
-	return errForm
+	return text, rest[n+len(text):], ends, err
 }
 
 // isBase64 says whether all bytes are of the alphabet. Padding counts as such.
@@ -136,35 +108,20 @@ func isBase64(text []byte) bool {
 	return true
 }
 
-// envelope is what a line holds, still in base64.
-type envelope struct{ payload, keyID, signature []byte }
-
 // of gives the envelope of a line that was followed to its end.
-func (s *shape) of(line []byte) (envelope, error) {
-	if s.at != len(s.parts) {
+func (s *shape) of() (envelope, error) {
+	if !s.whole {
 		return envelope{}, errForm
 	}
-	payload := len(lineBegin)
-	keyID := payload + s.done[partPayload] + len(lineKeyID)
-	signature := keyID + s.done[partKeyID] + len(lineSig)
-	return envelope{
-		payload:   line[payload : payload+s.done[partPayload]],
-		keyID:     line[keyID : keyID+s.done[partKeyID]],
-		signature: line[signature : signature+s.done[partSignature]],
-	}, nil
+	return s.envelope, nil
 }
 
-// cut says whether a piece that was followed so far may be the beginning of an entry that this key signed.
-func (s *shape) cut(piece []byte, key *Key) error {
-	if s.at < partKeyID {
+// cut says whether a line that was followed so far may be the beginning of an entry that this key signed.
+func (s *shape) cut(key *Key) error {
+	if id := string(s.keyID); id == key.ID() || !s.named && strings.HasPrefix(key.ID(), id) {
 		return nil
 	}
-	from := len(lineBegin) + s.done[partPayload] + len(lineKeyID)
-	id := piece[from : from+s.done[partKeyID]]
-	if s.at == partKeyID && bytes.HasPrefix([]byte(key.ID()), id) || string(id) == key.ID() {
-		return nil
-	}
-	return otherKey(id, key)
+	return otherKey(s.keyID, key)
 }
 
 func otherKey(id []byte, key *Key) error {
@@ -194,11 +151,11 @@ func SealEnvelope(key *Key, statement []byte) ([]byte, error) {
 // OpenEnvelope gives the statement of an envelope that [SealEnvelope] made, and the id of its key. keyOf gives the key of an id, or nil, which
 // is an error. The id is told with an error, too, if the envelope has one: then nothing proves it. The caller bounds the size.
 func OpenEnvelope(data []byte, keyOf func(id string) *Key) (statement []byte, id string, err error) {
-	line := newShape()
+	var line shape
 	if err := line.follow(data); err != nil {
 		return nil, "", err
 	}
-	e, err := line.of(data)
+	e, err := line.of()
 	if err != nil {
 		return nil, "", err
 	}

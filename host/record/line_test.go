@@ -14,6 +14,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -113,9 +114,7 @@ func TestLinesAreEnvelopesOfDSSE(t *testing.T) {
 	for line := range bytes.Lines(write(t, key, 2)) {
 		var envelope dsse.Envelope
 		must.Do(t, json.Unmarshal(line, &envelope))
-		if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
-			t.Error(err)
-		}
+		must.Get(verifier.Verify(t.Context(), &envelope))(t)
 	}
 }
 
@@ -175,13 +174,9 @@ func TestTooLongAnEntryIsNotWritten(t *testing.T) {
 	length := len(read(t, name))
 	line := bytes.LastIndexByte(read(t, name)[:length-1], '\n')
 	record.Limit(w, length-line-2)
-	if err := w.Append(trial("b")); !errors.Is(err, record.ErrTooLong) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, w.Append(trial("b")), record.ErrTooLong)
 	record.Limit(w, length-line-1)
-	if err := w.Append(trial("b")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Append(trial("b")))
 	must.Do(t, w.Finish())
 	if report := verify(t, read(t, name), key); !report.Complete() || report.Trials != 2 {
 		t.Errorf("%+v", report)

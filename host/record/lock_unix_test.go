@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -47,9 +48,7 @@ func TestTwoStartsMakeOneRecord(t *testing.T) {
 			writing++
 			must.Do(t, w.Finish())
 		}
-		if writing != 1 {
-			t.Fatalf("run %d: %d write, %v", i, writing, errs)
-		}
+		must.Equal(t, writing, 1, "run", i, "write", errs)
 		if report := verify(t, read(t, name), key); !report.Complete() {
 			t.Fatalf("run %d: %+v", i, report)
 		}
@@ -79,9 +78,7 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 		} else {
 			finish()
 		}
-		if !errors.Is(err, want) {
-			t.Errorf("done %t: %v, want %v", done, err, want)
-		}
+		check.Is(t, err, want, "done", done)
 		if report := verify(t, read(t, file), key); !report.Complete() || report.Entries != 2 {
 			t.Errorf("done %t: %+v", done, report)
 		}
@@ -109,14 +106,10 @@ func TestResumeTakesTheFileThatHasTheName(t *testing.T) {
 			}
 			must.Do(t, err)
 		})
-		if !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("there again %t: %v", again, err)
-		}
+		check.Is(t, err, os.ErrNotExist, "there again", again)
 	}
 	file := filepath.Join(t.TempDir(), "record")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), record.OpenAfter(file, func() {})); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(file, nil, 0o600), record.OpenAfter(file, func() {})))
 }
 
 // A pipe in the place of a file is rejected, and nobody waits for who has its other end.
@@ -136,14 +129,10 @@ func TestPipesAndDevicesAreRejected(t *testing.T) {
 		go func() { done <- open() }()
 		select {
 		case err := <-done:
-			if !errors.Is(err, record.ErrNotRegular) {
-				t.Errorf("%s: %v", name, err)
-			}
+			check.Is(t, err, record.ErrNotRegular, name)
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%s: it waits", name)
 		}
 	}
-	if _, err := record.OpenStore(dir).Put([]byte("a module")); err != nil {
-		t.Errorf("put in the place of a pipe: %v", err)
-	}
+	must.Get(record.OpenStore(dir).Put([]byte("a module")))(t, "put in the place of a pipe")
 }

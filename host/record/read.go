@@ -69,7 +69,7 @@ func (r *Reader) next() (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := form.of(line)
+	e, err := form.of()
 	if err != nil {
 		return nil, r.fault(err)
 	}
@@ -91,26 +91,26 @@ func (r *Reader) fault(err error) error {
 // line reads up to a line feed, and gives what is before it. At the end of the
 // file it gives io.EOF or a fault. The line is valid until the next one.
 func (r *Reader) line() ([]byte, shape, error) {
-	line, form := r.buffer[:0], newShape()
+	line, form := r.buffer[:0], shape{}
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		whole := err == nil
 		if whole {
 			piece = piece[:len(piece)-1]
 		}
-		if err := form.follow(piece); err != nil {
-			return nil, form, r.fault(err)
-		}
 		if len(line)+len(piece) >= MaxEntryBytes {
 			return nil, form, r.fault(fmt.Errorf("it is longer than %d bytes", MaxEntryBytes))
 		}
 		line = append(line, piece...)
 		r.buffer = line
+		if err := form.follow(line); err != nil {
+			return nil, form, r.fault(err)
+		}
 		switch {
 		case whole && len(line) == 0:
 			return nil, form, r.fault(errors.New("the line is empty"))
 		case errors.Is(err, io.EOF) && len(line) > 0:
-			return nil, form, r.fault(cmp.Or(form.cut(line, r.opener.key), ErrTorn))
+			return nil, form, r.fault(cmp.Or(form.cut(r.opener.key), ErrTorn))
 		case whole, err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			return line, form, err
 		}

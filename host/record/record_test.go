@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -284,10 +285,7 @@ func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *reco
 		rejected(record.ErrOtherRun, trials-1, heads[trials-1])
 		rejected(record.ErrOtherRun, 0, "")
 	}
-	w, err := record.Resume(name, key, auditHeader(), kept, heads[kept])
-	if err != nil {
-		t.Fatalf("cut at %d: %v", cut, err)
-	}
+	w := must.Get(record.Resume(name, key, auditHeader(), kept, heads[kept]))(t, "cut at", cut)
 	appendTrials(t, w, kept, 3)
 	must.Do(t, w.Finish())
 	if !bytes.Equal(read(t, name), data) {
@@ -307,22 +305,14 @@ func TestResumeRejectsAnotherConfigurationAndAnotherKey(t *testing.T) {
 	if err == nil || err.Error() != "the record is of another configuration: another pipeline" {
 		t.Errorf("another pipeline: %v", err)
 	}
-	if _, err := record.Resume(name, newKey(t, false), header(), -1, ""); !errors.Is(err, record.ErrOtherKey) {
-		t.Errorf("another key: %v", err)
-	}
-	if _, err := record.Create(name, key, auditHeader()); !errors.Is(err, os.ErrExist) {
-		t.Errorf("over a record: %v", err)
-	}
+	check.Is(t, check.Err(record.Resume(name, newKey(t, false), header(), -1, "")), record.ErrOtherKey, "another key")
+	check.Is(t, check.Err(record.Create(name, key, auditHeader())), os.ErrExist, "over a record")
 	w := must.Get(record.Resume(name, key, auditHeader(), -1, ""))(t)
-	if _, err := record.Resume(name, key, auditHeader(), -1, ""); !errors.Is(err, record.ErrInUse) {
-		t.Errorf("two writers: %v", err)
-	}
+	check.Is(t, check.Err(record.Resume(name, key, auditHeader(), -1, "")), record.ErrInUse, "two writers")
 	if err := w.Append(trial("case-0")); err == nil || err.Error() != `a second trial of the case "case-0"` {
 		t.Errorf("a case that the record has: %v", err)
 	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func TestKeysAreReadAndNeverShown(t *testing.T) {
@@ -378,34 +368,24 @@ func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := record.OpenStore(dir)
 	d := must.Get(s.Put([]byte("a module")))(t)
-	if _, err := s.Put([]byte("a module")); err != nil {
-		t.Error(err)
-	}
-	if wasm, err := s.Get(d); err != nil || string(wasm) != "a module" {
-		t.Errorf("%q, %v", wasm, err)
-	}
-	if _, err := s.Get(record.DigestOf([]byte("another"))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("another: %v", err)
-	}
+	must.Get(s.Put([]byte("a module")))(t)
+	check.Equal(t, string(must.Get(s.Get(d))(t)), "a module")
+	check.Is(t, check.Err(s.Get(record.DigestOf([]byte("another")))), os.ErrNotExist, "another")
 	name := filepath.Join(dir, "sha256-"+d.Hex()+".wasm")
 	must.Do(t, os.WriteFile(name, []byte("a wodule"), 0o600))
 	if _, err := s.Get(d); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a module that was changed: %v", err)
 	}
-	if _, err := s.Put([]byte("a module")); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Get(d); err != nil {
-		t.Errorf("put again: %v", err)
-	}
+	must.Get(s.Put([]byte("a module")))(t)
+	must.Get(s.Get(d))(t, "put again")
 }
 
-// Long lists that differ are told from the first item that differs on, and not as a whole.
+// Of long lists that differ the first items that do are shown.
 func TestCompareTellsPartsOfLongLists(t *testing.T) {
 	t.Parallel()
 	for want, add := range map[string]func(*record.Trial, int){
-		"when its time was over [9 the same, 10009 10010 10011 10012 10013 10014 10015 10016 and 9983 more]": func(r *record.Trial, i int) { r.Over = append(r.Over, i) },
-		"answers for edges [9 the same, 10009 true () 10010 true () 10011 true () 10012 true () 10013 true () 10014 true () 10015 true () 10016 true () and 9983 more]": func(r *record.Trial, i int) {
+		"when its time was over: [9] 9 10009": func(r *record.Trial, i int) { r.Over = append(r.Over, i) },
+		`answers for edges: [9].id "9" "10009"`: func(r *record.Trial, i int) {
 			r.Events[0].Call.Edges = append(r.Events[0].Call.Edges, record.Edge{ID: strconv.Itoa(i), Fires: true})
 		},
 	} {
@@ -414,8 +394,9 @@ func TestCompareTellsPartsOfLongLists(t *testing.T) {
 			add(was, i)
 			add(is, i+min(i/9, 1)*10_000)
 		}
-		if d, err := record.Compare(was, is); err != nil || d == nil || d.What+" "+d.Is != want {
-			t.Errorf("%v, %+v, not %s", err, d, want)
+		d := must.Get(record.Compare(was, is))(t)
+		if first := d.Fields[0]; len(d.Fields) != 20 || d.What+": "+first.Path+" "+first.Was+" "+first.Is != want {
+			t.Errorf("%+v, not %s", d, want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,15 +149,7 @@ func (s *Store) Get(d Digest) ([]byte, error) {
 		return nil, err
 	}
 	if DigestOf(wasm) != d {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(s.path(d)), errContent)
+		return nil, fmt.Errorf("%s: its content has another digest than its name says", filepath.Base(s.path(d)))
 	}
 	return wasm, nil
-}
-
-var errContent = errors.New("its content has another digest than its name says")
-
-// Has says whether a module is there, whole.
-func (s *Store) Has(d Digest) bool {
-	_, err := s.Get(d)
-	return !errors.Is(err, fs.ErrNotExist) && err == nil
 }

@@ -351,73 +351,52 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 	}
 }
 
-// keptGenerations is how many sets of modules are kept ready beside those that trials are using: the current one, and
-// the one before it for workers that are behind.
-const keptGenerations = 2
-
-// modules are those that trials of a record had, on one runtime. Modules that two generations share are loaded once; a
-// set that is neither used nor one of the last few is closed. It is safe for concurrent use.
+// modules are those that trials of a record had, on one runtime. Those of the last trial are kept ready, and those of two trials that are the
+// same are loaded once. It is safe for concurrent use.
 type modules struct {
 	runtime *court.Runtime
 	find    func(record.Digest) (sandbox.File, error)
 
-	mu   sync.Mutex
-	kept []keptGeneration // the one that was used last is the last
-}
-
-type keptGeneration struct {
-	key        string
-	generation *registry.Generation
+	mu         sync.Mutex
+	parts      []record.Part
+	generation *registry.Generation // of the parts; nil before the first
 }
 
 // take gives the modules of a trial, to be released once. The error may be a
 // *MissingModulesError, or has every fault of modules that were rejected.
 func (s *modules) take(ctx context.Context, parts []record.Part) (*registry.Generation, error) {
 	names := s.runtime.ModuleNames()
-	needed := make([]record.Part, 0, len(names))
-	for _, m := range parts {
-		if slices.Contains(names, m.Name) {
-			needed = append(needed, m)
-		}
-	}
-	var key strings.Builder
-	for _, m := range needed {
-		key.WriteString(m.Name + " " + string(m.Digest) + "\n")
-	}
+	needed := slices.DeleteFunc(slices.Clone(parts), func(m record.Part) bool { return !slices.Contains(names, m.Name) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, err := s.ready(ctx, key.String(), needed)
-	if err != nil {
-		return nil, err
+	if s.generation == nil || !slices.Equal(s.parts, needed) {
+		if err := s.load(ctx, needed); err != nil {
+			return nil, err
+		}
 	}
-	one.generation.Share()
-	s.kept = append(s.kept, one)
-	if len(s.kept) > keptGenerations {
-		err = s.kept[0].generation.Release(context.WithoutCancel(ctx))
-		s.kept = slices.Delete(s.kept, 0, 1)
-	}
-	if err != nil {
-		return nil, errors.Join(err, one.generation.Release(context.WithoutCancel(ctx)))
-	}
-	return one.generation, nil
+	s.generation.Share()
+	return s.generation, nil
 }
 
-// ready takes a set out of those that are kept, or loads it.
-func (s *modules) ready(ctx context.Context, key string, modules []record.Part) (keptGeneration, error) {
-	if i := slices.IndexFunc(s.kept, func(k keptGeneration) bool { return k.key == key }); i >= 0 {
-		one := s.kept[i]
-		s.kept = slices.Delete(s.kept, i, i+1)
-		return one, nil
-	}
-	files, err := s.files(modules)
+// load loads modules in place of those before.
+func (s *modules) load(ctx context.Context, needed []record.Part) error {
+	files, err := s.files(needed)
 	if err == nil {
 		err = s.runtime.Install(ctx, files)
 	}
 	if err != nil {
-		return keptGeneration{}, err
+		return err
 	}
-	generation, err := s.runtime.Acquire()
-	return keptGeneration{key, generation}, err
+	before := s.generation
+	next, err := s.runtime.Acquire()
+	if err != nil {
+		return err
+	}
+	s.generation, s.parts = next, needed
+	if before == nil {
+		return nil
+	}
+	return before.Release(context.WithoutCancel(ctx))
 }
 
 // files finds modules; those that are nowhere are a *MissingModulesError.
@@ -444,12 +423,12 @@ func (s *modules) files(modules []record.Part) (map[string]sandbox.File, error) 
 func (s *modules) close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
-	for _, k := range s.kept {
-		errs = append(errs, k.generation.Release(ctx))
+	var err error
+	if s.generation != nil {
+		err = s.generation.Release(ctx)
+		s.generation = nil
 	}
-	s.kept = nil
-	return errors.Join(append(errs, s.runtime.Close(ctx))...)
+	return errors.Join(err, s.runtime.Close(ctx))
 }
 
 // openCourt opens the court and its sandbox at the first call.

@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/rules"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const sound = `# What we know.
@@ -31,32 +32,15 @@ rules:
 func TestRulesTravelAsADefinition(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "rules.yaml")
-	if err := os.WriteFile(path, []byte(sound), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	set, err := rules.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(sound), 0o600))
+	set := must.Get(rules.Load(path))(t)
 	if set.File != "rules.yaml" || len(set.Digest) != len("sha256:")+64 || set.Rules[1].Believed() != rules.DefaultConfidence {
 		t.Errorf("%+v", set)
 	}
-	def, err := set.For([]pipeline.Label{{ID: "pb001", Name: "product bug"}, {ID: "si001", Name: "System issue, no defect"}}).Definition()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := pipeline.Marshal(def)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := pipeline.Parse("recorded", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := rules.Of(again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(set.For([]pipeline.Label{{ID: "pb001", Name: "product bug"}, {ID: "si001", Name: "System issue, no defect"}}).Definition())(t)
+	text := must.Get(pipeline.Marshal(def))(t)
+	again := must.Get(pipeline.Parse("recorded", text))(t)
+	got := must.Get(rules.Of(again))(t)
 	want := *set
 	want.Rules = append([]rules.Rule(nil), set.Rules...)
 	want.Rules[0].Label = "si001" // what the pipeline calls so
@@ -74,9 +58,7 @@ func TestTheExamplesAreSound(t *testing.T) {
 		t.Fatalf("no examples: %v", err)
 	}
 	for _, file := range files {
-		if _, err := rules.Load(file); err != nil {
-			t.Error(err)
-		}
+		must.Get(rules.Load(file))(t)
 	}
 }
 
@@ -118,9 +100,7 @@ r.yaml:9:17: rules[1].match[1]: error parsing regexp: invalid nested repetition 
 		"r.yaml:13:13: rules[2].reason: is missing or empty", "r.yaml:14:12: rules[2].match: want a text, not the number 3",
 		"r.yaml:15:5: rules[2].colour: unknown key; known are confidence, label, match, name, owner, reason, test", "r.yaml:16:1: extra: unknown key",
 	} {
-		if !strings.Contains(err.Error(), fault) {
-			t.Errorf("%s is not among\n%v", fault, err)
-		}
+		check.Contains(t, err.Error(), fault, "not among", err)
 	}
 }
 
@@ -150,13 +130,9 @@ func TestBounds(t *testing.T) {
 		"rules:\n" + one(1, "a") + "#" + strings.Repeat("x", rules.MaxFileBytes): "is larger than",
 		"rules:\n" + one(1, "[]"): "rules[0].match: is missing or empty",
 	} {
-		if _, err := rules.Parse("r.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %q", text, err, want)
-		}
+		check.Fails(t, check.Err(rules.Parse("r.yaml", []byte(text))), want, text)
 	}
-	if _, err := rules.Load(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
+	check.Is(t, check.Err(rules.Load(filepath.Join(t.TempDir(), "none.yaml"))), os.ErrNotExist, "a file")
 }
 
 // FuzzParse: what is read travels as a definition and comes back the same.
@@ -168,22 +144,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		def, err := set.Definition()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := pipeline.Marshal(def)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := pipeline.Parse("again", text)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		got, err := rules.Of(again)
-		if err != nil {
-			t.Fatal(err)
-		}
+		def := must.Get(set.Definition())(t)
+		text := must.Get(pipeline.Marshal(def))(t)
+		again := must.Get(pipeline.Parse("again", text))(t, text)
+		got := must.Get(rules.Of(again))(t)
 		for i := range set.Rules {
 			confidence := set.Rules[i].Believed()
 			set.Rules[i].Confidence = &confidence

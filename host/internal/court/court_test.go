@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -40,9 +41,7 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	}
 	d := ask("one")
 	for range 200 {
-		if _, err := d.Ask(t.Context(), abi.CapCorrelate, question(0)); err != nil {
-			t.Fatalf("the same question: %v", err)
-		}
+		must.Get(d.Ask(t.Context(), abi.CapCorrelate, question(0)))(t, "the same question")
 	}
 	held := 0
 	var err error
@@ -60,16 +59,12 @@ func TestAccept_FX1_UsesOfATrialAreBounded(t *testing.T) {
 	d = ask("one")
 	for range 100 {
 		line := codec.AppendLogLine(nil, &abi.LogLine{Message: long})
-		if _, err := d.Ask(t.Context(), abi.CapLog, line); err != nil {
-			t.Fatalf("a log line is not dropped: %v", err)
-		}
+		must.Get(d.Ask(t.Context(), abi.CapLog, line))(t, "a log line is not dropped")
 	}
 	if len(d.uses) > 1 {
 		t.Errorf("%d log lines are held beyond the limit", len(d.uses))
 	}
-	if _, err := ask("two").Ask(t.Context(), abi.CapCorrelate, question(1)); err != nil {
-		t.Errorf("another module: %v", err)
-	}
+	must.Get(ask("two").Ask(t.Context(), abi.CapCorrelate, question(1)))(t, "another module")
 }
 
 func TestAProfileIsCutToTheCase(t *testing.T) {
@@ -92,15 +87,9 @@ func TestAProfileIsCutToTheCase(t *testing.T) {
 		Sources: []abi.SourceReliability{whole.Sources[0]}, // whoever quotes the log is not its source
 	}
 	got, read := d.standing(subject, evidence)
-	if diff := cmp.Diff(want, got.profile); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int{0}, read); diff != "" {
-		t.Error("the signals in the documents:", diff)
-	}
-	if diff := cmp.Diff(abi.ProfileParts{Signals: []int{0, 2, 3}, Sources: []int{0}, Outcomes: true}, got.parts); diff != "" {
-		t.Error("the parts:", diff)
-	}
+	check.Same(t, cmp.Diff(want, got.profile))
+	check.Same(t, cmp.Diff([]int{0}, read), "the signals in the documents")
+	check.Same(t, cmp.Diff(abi.ProfileParts{Signals: []int{0, 2, 3}, Sources: []int{0}, Outcomes: true}, got.parts), "the parts")
 	none := newDomain(nil, true)
 	if got, read := none.standing(subject, evidence); got.profile != nil || read != nil {
 		t.Errorf("without a profile: %+v, %v", got, read)
@@ -173,10 +162,7 @@ func FuzzParseAnswer(f *testing.F) {
 			return
 		}
 		first := must.Get(json.Marshal(answerJSONOf(&answer)))(t)
-		again, err := parseAnswer(first)
-		if err != nil {
-			t.Fatalf("%v: %s", err, first)
-		}
+		again := must.Get(parseAnswer(first))(t, first)
 		if second, err := json.Marshal(answerJSONOf(&again)); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
 		}

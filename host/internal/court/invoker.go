@@ -32,8 +32,8 @@ type kind[Req, Resp any] struct {
 	encode   func(dst []byte, req *Req) []byte
 	decode   func(message []byte, limit int) (Resp, error)
 	declared func(*Resp) *abi.Failure
-	// shorten gives what is left of a request after preparations. Nil for calls that have none.
-	shorten func(s *session, module string, req *Req) (*Req, sandbox.Prepared)
+	// shorten gives what is left of a request after the preparation. Nil for calls that have none.
+	shorten func(s *session, module string, req *Req) *Req
 }
 
 //nolint:gochecknoglobals // constants that Go has no syntax for
@@ -61,17 +61,19 @@ func (k *kind[Req, Resp]) once(ctx context.Context, v *invoker, b *broker, req *
 	if err := v.ready(ctx, b.module); err != nil {
 		return nil, err
 	}
-	short, after := req, sandbox.Prepared{}
+	short, after := req, (*sandbox.Preparation)(nil)
 	if k.shorten != nil {
-		short, after = k.shorten(v.session, b.module, req)
+		if short = k.shorten(v.session, b.module, req); short != req {
+			after = v.profiled
+		}
 	}
 	*buffer = k.encode((*buffer)[:0], short)
-	if short != req && !v.fits(len(*buffer), after) {
-		short, after = req, sandbox.Prepared{}
+	if after != nil && !v.fits(len(*buffer), after) {
+		after = nil
 		*buffer = k.encode((*buffer)[:0], req)
 	}
 	request, encoded := *buffer, len(*buffer)
-	if short != req {
+	if after != nil {
 		if request = nil; v.wantsWhole() {
 			*buffer = k.encode(*buffer, req)
 			request = (*buffer)[encoded:]

@@ -27,7 +27,7 @@ type domain struct {
 func newDomain(p *abi.Profile, prepares bool) domain {
 	d := domain{profile: p, signals: odds.NewSignals(p)}
 	if p != nil && prepares {
-		d.preparation = preparation(&abi.PrepareRequest{Profile: p}, nil)
+		d.preparation = preparation(p)
 	}
 	return d
 }

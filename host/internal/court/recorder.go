@@ -61,7 +61,7 @@ func (r *Recorder) merges() func(digest [32]byte) {
 func (r *Recorder) merged(digest [32]byte) {
 	r.join()
 	r.mergeCount++
-	r.note(record.Event{Merge: record.DigestOfSum(digest)})
+	r.note(record.Event{Merge: record.Digest(sandbox.Digest(digest).String())})
 }
 
 func (r *Recorder) note(e record.Event) { r.events = append(r.events, e) }

@@ -30,11 +30,9 @@ type session struct {
 	completions []trial.Completion
 	modelUsage  trial.ModelUsage
 	fallbacks   []trial.Fallback // that played, in their order
-	// prepares: modules that can be are prepared, with the profile by profiled, which is nil without one.
-	prepares  bool
-	profiled  *sandbox.Preparation
-	profiles  []*parted             // that requests have
-	documents map[string]*documents // by module, of its last node call
+	// profiled is what modules that can be are prepared with; nil without a profile, and where modules are not prepared.
+	profiled *sandbox.Preparation
+	profiles []*parted // that requests have
 }
 
 // usage is what calls took. Fuel is nil where it is not metered.
@@ -87,8 +85,8 @@ func (s *session) ready(ctx context.Context, module string) error {
 }
 
 // call goes into the sandbox and tells recorder and observer. The broker may have answered the module before. short is the request
-// as the module gets it after preparations, if there are any, and request the whole one, which is nil then where nobody wants it.
-func (s *session) call(ctx context.Context, b *broker, call abi.Call, request, short []byte, after sandbox.Prepared) (output sandbox.Output, info trial.Call, err error) {
+// as the module gets it after a preparation, if there is one, and request the whole one, which is nil then where nobody wants it.
+func (s *session) call(ctx context.Context, b *broker, call abi.Call, request, short []byte, after *sandbox.Preparation) (output sandbox.Output, info trial.Call, err error) {
 	end := s.runtime.turn(ctx)
 	start := s.services.Now()
 	if err = s.recorder.replayed(b, request); err == nil {

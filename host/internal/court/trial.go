@@ -49,7 +49,7 @@ type Trial struct {
 // newTrial prepares the trial of a case; its limit is to be freed.
 func (c *Court) newTrial(ctx context.Context, subject *abi.Case, o *Options) *Trial {
 	s := newSession(&c.config.Services, c.Runtime, o.Modules, subject, o.Recorder)
-	s.prepares, s.profiled = !c.config.Unprepared, c.domain.preparation
+	s.profiled = c.domain.preparation
 	s.limit = &timeLimit{now: c.config.Now}
 	t := &Trial{
 		proceeding: proceeding{invoker: s.invoker(c.graph), state: state.Watched(o.Recorder.merges()), sequence: make(map[string]int)},

@@ -127,9 +127,7 @@ func attackProcess(t *testing.T, workers int) []attacked {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=60m")
 	cmd.Env = append(os.Environ(), attackEnv+"="+strconv.Itoa(workers), "GOGC=100", "GOMEMLIMIT=off", "GOMAXPROCS=4")
 	said, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
+	must.Do(t, err, said)
 	_, lines, _ := bytes.Cut(said, []byte(attackMark))
 	lines, _, _ = bytes.Cut(lines, []byte("\n"))
 	var results []attacked
@@ -159,14 +157,8 @@ func runAttack(t *testing.T, a attack.Attack, workers int) attacked {
 	limits := attackLimits()
 	e := must.Get(New(context.Background(), Config{Limits: limits}))(t)
 	defer func() { _ = e.Close(context.Background()) }()
-	info, err := Inspect(a.Wasm)
-	if err != nil {
-		t.Fatalf("%s: %v", a.Name, err)
-	}
-	m, err := e.LoadInspected(context.Background(), info, Capabilities())
-	if err != nil {
-		t.Fatalf("%s: %v", a.Name, err)
-	}
+	info := must.Get(Inspect(a.Wasm))(t, a.Name)
+	m := must.Get(e.LoadInspected(context.Background(), info, Capabilities()))(t, a.Name)
 	result := attacked{Name: a.Name, Workers: workers}
 	if image := m.pool.template; image != nil { // what a loaded module holds does not count as growth
 		_ = bytes.Count(image.image.Bytes(), []byte{1})

@@ -20,17 +20,21 @@ const (
 	MeterRuntime
 )
 
+// Reset is how an instance is made pristine again after a call. See package pages for what the ways do.
+type Reset = pages.Way
+
+// The ways, the cheapest first. ResetAuto takes the cheapest that works here; ResetFresh makes a new instance for every call: what all the
+// others have to be equal to.
+const (
+	ResetAuto    = pages.Auto
+	ResetScan    = pages.Scan
+	ResetDiscard = pages.Discard
+	ResetCompare = pages.Compare
+	ResetFresh   = pages.Fresh
+)
+
 // Resets are the ways of making an instance pristine that work here, the cheapest first.
-func Resets() []Reset {
-	ways := map[pages.Way]Reset{
-		pages.Scan: ResetScan, pages.Discard: ResetDiscard, pages.Compare: ResetCompare,
-	}
-	var resets []Reset
-	for _, way := range pages.Ways() {
-		resets = append(resets, ways[way])
-	}
-	return append(resets, ResetFresh)
-}
+func Resets() []Reset { return append(pages.Ways(), ResetFresh) }
 
 // Bare is an instance that is never reset: each call finds what the one before it left. It is for measurements, of what being pristine
 // costs. One goroutine at a time uses it.
@@ -83,39 +87,3 @@ func (u *unmetered) Get() uint64 { return u.left }
 
 // Set notes what is left.
 func (u *unmetered) Set(v uint64) { u.left = v }
-
-// Reset is how an instance is made pristine again after a call.
-type Reset int
-
-// The ways, the cheapest first. See package pages for what they do.
-const (
-	// ResetAuto takes the cheapest that works here.
-	ResetAuto Reset = iota
-	ResetScan
-	ResetDiscard
-	ResetCompare
-	// ResetFresh makes a new instance for every call: what all the others have to be equal to.
-	ResetFresh
-)
-
-// way of package pages. What is new anyway needs no help of the kernel.
-func (r Reset) way() pages.Way {
-	switch r {
-	case ResetAuto:
-		return pages.Auto
-	case ResetScan:
-		return pages.Scan
-	case ResetDiscard:
-		return pages.Discard
-	case ResetCompare, ResetFresh:
-		return pages.Compare
-	}
-	return pages.Compare
-}
-
-func (r Reset) String() string {
-	if r == ResetFresh {
-		return "fresh"
-	}
-	return r.way().String()
-}

@@ -74,9 +74,7 @@ func TestAccept_PL8_ACapabilityThatIsNotGrantedIsNotThere(t *testing.T) {
 		if _, err := loadGranted(t, e, asking(capability, answerAt, 100, 1)); !errors.As(err, &rejected) || !rejected.Has(FaultForbiddenImport) {
 			t.Errorf("%s without a grant: %v", capability, err)
 		}
-		if _, err := loadGranted(t, e, asking(capability, answerAt, 100, 1), capability); err != nil {
-			t.Errorf("%s with a grant: %v", capability, err)
-		}
+		must.Get(loadGranted(t, e, asking(capability, answerAt, 100, 1), capability))(t, capability, "with a grant")
 	}
 	var rejected *LoadError
 	if _, err := loadGranted(t, e, asking(abi.CapComplete, answerAt, 100, 1), abi.CapComplete); !errors.As(err, &rejected) || !rejected.Has(FaultForbiddenImport) {
@@ -125,9 +123,7 @@ func TestWarmCallsAskNobody(t *testing.T) {
 		info := must.Get(Inspect(asking(abi.CapRecall, answerAt, 4096, 1).Bytes()))(t)
 		asked := &library{} // fails whoever asks
 		m := must.Get(e.LoadInspected(WithBroker(t.Context(), asked), info, []abi.Capability{abi.CapRecall}, Warm{abi.CallNode, recallQuery(1)}))(t)
-		if _, err := askFor(m, &library{name: "one"}, recallQuery(1)); err != nil {
-			t.Errorf("%s: %v", reset, err)
-		}
+		must.Get(askFor(m, &library{name: "one"}, recallQuery(1)))(t, reset)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -161,10 +162,8 @@ func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	got, err := os.ReadFile(file + ".account")
-	if err != nil || string(got) != want {
-		t.Errorf("another process: %v\n%s\nwant\n%s", err, got, want)
-	}
+	got := must.Get(os.ReadFile(file + ".account"))(t)
+	expect.Equal(t, string(got), want, "another process")
 }
 
 // TestAccept_SB2_FuelIsExact: a call that may spend what it costs returns, and one that may spend one unit less does not.
@@ -215,10 +214,7 @@ func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 			}
 			want := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0} // zeros, and page 1
 			for i := range calls {
-				out, err := m.Call(context.Background(), abi.CallNode, []byte("x"))
-				if err != nil {
-					t.Fatalf("call %d: %v", i, err)
-				}
+				out := must.Get(m.Call(context.Background(), abi.CallNode, []byte("x")))(t, "call", i)
 				if !bytes.Equal(out.Bytes, want) {
 					t.Fatalf("call %d sees %x, want %x", i, out.Bytes, want)
 				}

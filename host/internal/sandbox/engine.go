@@ -80,7 +80,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 		}
 	}
 	e.reset, e.meter = config.Reset, config.Metering
-	e.pager, err = pages.Open(config.Reset.way())
+	e.pager, err = pages.Open(config.Reset)
 	return e, err
 }
 

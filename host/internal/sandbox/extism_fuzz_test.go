@@ -141,9 +141,7 @@ func (c *kernelScript) compare(t *testing.T) {
 	held := uint64(0)
 	for name, value := range c.model.variables {
 		held += variableBytes + uint64(len(name)+len(value))
-		if got := c.k.vars.get([]byte(name)); string(got) != value {
-			t.Fatalf("variable %q = %q, want %q", name, got, value)
-		}
+		must.Equal(t, string(c.k.vars.get([]byte(name))), value, "variable", name)
 	}
 	if len(c.k.vars.byName) != len(c.model.variables) || c.k.vars.held < held {
 		t.Fatalf("%d variables of %d bytes, want %d of %d", len(c.k.vars.byName), c.k.vars.held, len(c.model.variables), held)

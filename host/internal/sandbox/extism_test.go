@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -78,9 +79,7 @@ func TestAccept_PL3_ExtismGuestsAreContained(t *testing.T) {
 			m := extismModule(t, reset)
 			for what, cause := range failures {
 				err := callError(t, m, what)
-				if err.Cause != cause {
-					t.Errorf("%q fails with %v, want %s", what, err, cause)
-				}
+				expect.Equal(t, err.Cause, cause, what, "fails with", err)
 				if what == "L" && !strings.Contains(err.Stderr, "said before") {
 					t.Errorf("the log is not in the report: %q", err.Stderr)
 				}
@@ -106,9 +105,7 @@ func TestAccept_SB1_ExtismFuel(t *testing.T) {
 			if fuel == 0 {
 				fuel = *out.Fuel
 			}
-			if *out.Fuel != fuel {
-				t.Errorf("%s: %d fuel, %d before", reset, *out.Fuel, fuel)
-			}
+			expect.Equal(t, *out.Fuel, fuel, reset, "fuel", "before")
 		}
 	}
 }
@@ -122,9 +119,7 @@ func TestExtismSurface(t *testing.T) {
 	module := func(node wasmtest.Func, imports ...wasmtest.Import) []byte {
 		return wasmtest.Module{Imports: imports, Funcs: []wasmtest.Func{node}, MemoryPages: 1, Memory: abi.ExportMemory}.Bytes()
 	}
-	if m, err := e.Load(context.Background(), module(node, alloc)); err != nil || m.Info().Binding != Extism {
-		t.Errorf("an Extism module without an allocator: %v", err)
-	}
+	expect.Equal(t, must.Get(e.Load(context.Background(), module(node, alloc)))(t).Info().Binding, Extism, "an Extism module without an allocator")
 	pointers := node
 	pointers.Params, pointers.Results = []byte{wasmtest.I32, wasmtest.I32}, []byte{wasmtest.I64}
 	pointers.Body = []byte{wasmtest.I64Const, 0}
@@ -148,9 +143,7 @@ func TestExtismSurface(t *testing.T) {
 		}
 	}
 	info := must.Get(Inspect(module(node, alloc, recall)))(t)
-	if _, err := e.LoadInspected(context.Background(), info, []abi.Capability{abi.CapRecall}); err != nil {
-		t.Errorf("a granted capability: %v", err)
-	}
+	must.Get(e.LoadInspected(context.Background(), info, []abi.Capability{abi.CapRecall}))(t, "a granted capability")
 }
 
 // A capability is a user function of Extism: a block with the request, for one with the answer.

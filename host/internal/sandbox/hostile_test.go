@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -45,18 +46,12 @@ func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 			if err.Cause != test.cause || !strings.Contains(err.Detail, test.detail) {
 				t.Errorf("cause %q, detail %q; want %q, %q", err.Cause, err.Detail, test.cause, test.detail)
 			}
-			if !strings.Contains(err.Stderr, test.stderr) {
-				t.Errorf("stderr %q lacks %q", err.Stderr, test.stderr)
-			}
-			if err.Export != abi.ExportNode {
-				t.Errorf("export %q, want %q", err.Export, abi.ExportNode)
-			}
+			expect.Contains(t, err.Stderr, test.stderr, "stderr")
+			expect.Equal(t, err.Export, abi.ExportNode, "export")
 			if want := test.cause != CauseWallClock; err.Deterministic() != want {
 				t.Errorf("Deterministic() = %v", !want)
 			}
-			if got := call(t, m, "echo"); string(got) != "echo" {
-				t.Errorf("the next call gave %q", got)
-			}
+			expect.Equal(t, string(call(t, m, "echo")), "echo", "the next call gave")
 		})
 	}
 }
@@ -95,9 +90,7 @@ func TestSleepTakesNoTime(t *testing.T) {
 
 func TestGuestHasNoEnvironment(t *testing.T) {
 	t.Setenv("SHADOWCOURT_SECRET", "planted")
-	if got := call(t, goModule(t, Limits{}), "v"); string(got) != "environment:00" {
-		t.Errorf("the guest sees %q", got)
-	}
+	expect.Equal(t, string(call(t, goModule(t, Limits{}), "v")), "environment:00", "the guest sees")
 }
 
 // TestAccept_PL3_TrapsAreNamed has assembled modules trap in each way.
@@ -134,9 +127,7 @@ func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
 					t.Errorf("cause %q, detail %q; want %q, %q", err.Cause, err.Detail, test.cause, test.trap)
 				}
 			}
-			if got := call(t, next, "echo"); string(got) != "echo" {
-				t.Errorf("the next call gave %q", got)
-			}
+			expect.Equal(t, string(call(t, next, "echo")), "echo", "the next call gave")
 		})
 	}
 }

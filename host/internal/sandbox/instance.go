@@ -124,23 +124,13 @@ func (in *instance) bind() error {
 
 // fill gives a new instance the size and the globals of the template. Its memory holds the content already.
 func (in *instance) fill() error {
-	if err := in.grow(in.template.image.Size()); err != nil {
-		return err
+	memory, size := in.module.Memory(), in.template.image.Size()
+	if have := uint64(memory.Size()); size > have {
+		if _, ok := memory.Grow(uint32((size - have) / pageBytes)); !ok {
+			return errors.New("the memory cannot be made as large as the one that was saved")
+		}
 	}
 	return in.restoreRest()
-}
-
-// grow makes the memory as large as it was when it was saved.
-func (in *instance) grow(size uint64) error {
-	memory := in.module.Memory()
-	have := uint64(memory.Size())
-	if size <= have {
-		return nil
-	}
-	if _, ok := memory.Grow(uint32((size - have) / pageBytes)); !ok {
-		return errors.New("the memory cannot be made as large as the one that was saved")
-	}
-	return nil
 }
 
 // become makes what the instance is now, which was saved, what it begins its calls as.
@@ -250,15 +240,11 @@ func (in *instance) restore() error {
 // restoreRest restores all but the memory.
 func (in *instance) restoreRest() error {
 	in.state.stderr = append(in.state.stderr[:0], in.template.stderr...)
-	return in.set(&in.template.rest)
-}
-
-func (in *instance) set(r *rest) error {
 	for i, g := range in.globals {
-		g.Set(r.globals[i])
+		g.Set(in.template.globals[i])
 	}
 	if in.state.kernel != nil {
-		return in.state.kernel.restore(&r.variables)
+		return in.state.kernel.restore(&in.template.variables)
 	}
 	return nil
 }
@@ -281,13 +267,8 @@ func (in *instance) close() {
 
 // template is what an instance is before its first call.
 type template struct {
-	image  *pages.Image
-	stderr []byte
-	rest   rest
-}
-
-// rest is what an instance is beside its memory.
-type rest struct {
+	image     *pages.Image
+	stderr    []byte
 	globals   []uint64
 	variables variables // of an Extism guest
 }
@@ -298,18 +279,14 @@ func (in *instance) save() (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &template{image: image, stderr: slices.Clone(in.state.stderr), rest: in.saveRest()}, nil
-}
-
-func (in *instance) saveRest() rest {
-	var r rest
+	t := &template{image: image, stderr: slices.Clone(in.state.stderr)}
 	if in.state.kernel != nil {
-		r.variables = in.state.kernel.vars.clone()
+		t.variables = in.state.kernel.vars.clone()
 	}
 	for _, g := range in.globals {
-		r.globals = append(r.globals, g.Get())
+		t.globals = append(t.globals, g.Get())
 	}
-	return r
+	return t, nil
 }
 
 const maxStderrBytes = 4 << 10

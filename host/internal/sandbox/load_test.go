@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -81,12 +82,8 @@ func TestAccept_PL2_BadModulesAreRejected(t *testing.T) {
 			if codes := faults(t, err); !slices.Equal(codes, []FaultCode{test.code}) {
 				t.Errorf("faults %v, want just %s: %v", codes, test.code, err)
 			}
-			if !strings.Contains(err.Error(), test.detail) {
-				t.Errorf("%q lacks %q", err, test.detail)
-			}
-			if got := call(t, incumbent, "echo"); string(got) != "echo" {
-				t.Errorf("the incumbent gave %q", got)
-			}
+			expect.Contains(t, err.Error(), test.detail, err)
+			expect.Equal(t, string(call(t, incumbent, "echo")), "echo", "the incumbent gave")
 		})
 	}
 }
@@ -115,9 +112,7 @@ func TestFaultsAreBounded(t *testing.T) {
 		m.Imports = append(m.Imports, wasmtest.Import{Module: strings.Repeat("m", 1000), Name: "f"})
 	}
 	_, err := open(t, Config{}).Load(context.Background(), m.Bytes())
-	if n := len(faults(t, err)); n != abi.MaxProblems {
-		t.Errorf("%d faults, want %d", n, abi.MaxProblems)
-	}
+	expect.Equal(t, len(faults(t, err)), abi.MaxProblems, "faults")
 	if n := len(err.Error()); n > 40_000 {
 		t.Errorf("the message has %d bytes", n)
 	}
@@ -170,9 +165,7 @@ func TestLoadWithEndedContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := open(t, Config{}).Load(ctx, small(echoBody).Bytes()); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	expect.Is(t, expect.Err(open(t, Config{}).Load(ctx, small(echoBody).Bytes())), context.Canceled)
 }
 
 // The compiler takes a second for many loops. Loading does not wait for it longer than it may.
@@ -187,9 +180,7 @@ func TestCompilingIsLimited(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := open(t, Config{}).Load(ctx, wasm); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("load with a deadline: %v", err)
-	}
+	expect.Is(t, expect.Err(open(t, Config{}).Load(ctx, wasm)), context.DeadlineExceeded, "load with a deadline")
 }
 
 // Each instance takes up memory for what its module declares.
@@ -226,9 +217,7 @@ func TestAHeadStandsForItsFile(t *testing.T) {
 		m := must.Get(open(t, Config{CacheDir: dir}).LoadInspected(t.Context(), inspected, nil))(t)
 		closed(t, m)
 	}
-	if reads != 1 {
-		t.Errorf("the file was read %d times, want once", reads)
-	}
+	expect.Equal(t, reads, 1, "the file was read", "times")
 }
 
 func TestHeadsOfOtherFilesAreRejected(t *testing.T) {
@@ -240,9 +229,7 @@ func TestHeadsOfOtherFilesAreRejected(t *testing.T) {
 		broken.Error():              func() ([]byte, error) { return nil, broken },
 	} {
 		info := must.Get(Headed{head, read}.Inspect())(t)
-		if _, err := open(t, Config{}).LoadInspected(t.Context(), info, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		expect.Fails(t, expect.Err(open(t, Config{}).LoadInspected(t.Context(), info, nil)), want)
 	}
 	for name, head := range map[string][]byte{"a whole module": small(echoBody).Bytes(), "a part": head[:len(head)-30], "no wasm": bytes.Repeat([]byte{1}, 100)} {
 		if _, err := (Headed{Head: head}).Inspect(); err == nil {

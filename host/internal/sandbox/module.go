@@ -92,19 +92,17 @@ type Output struct {
 	Bytes []byte // the response, the caller's own
 	// Fuel is what it cost, the same in every run. It is never nil.
 	Fuel *uint64
-	// Preparing is what the preparation of the case cost, whenever that was made. It is no part of Fuel.
-	Preparing uint64
 }
 
 // Call sends a request to the guest's function for that kind of call, in pristine memory, and gives its response, which nobody has
 // validated yet. The error is a *CallError. The request is only read.
 func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
-	return m.CallPrepared(ctx, Prepared{}, call, request)
+	return m.CallPrepared(ctx, nil, call, request)
 }
 
-// CallPrepared is Call in the memory that the module has after preparations, each of which is made when it is first needed. An error of
-// one names abi.ExportPrepare.
-func (m *Module) CallPrepared(ctx context.Context, after Prepared, call abi.Call, request []byte) (Output, error) {
+// CallPrepared is Call in the memory that the module has after a preparation, which is made when it is first needed; nil for none. An error
+// of it names abi.ExportPrepare.
+func (m *Module) CallPrepared(ctx context.Context, after *Preparation, call abi.Call, request []byte) (Output, error) {
 	if !m.gate.enter() {
 		return Output{}, m.reject("", CauseHost, "module is closed", ErrClosed)
 	}
@@ -119,23 +117,17 @@ func (m *Module) CallPrepared(ctx context.Context, after Prepared, call abi.Call
 	if err := ctx.Err(); err != nil {
 		return Output{}, m.reject(export, CauseCancelled, context.Cause(ctx).Error(), err)
 	}
-	if after.Generation == nil && after.Case == nil {
-		return m.run(ctx, m.pool, nil, export, request)
+	if after == nil {
+		return m.run(ctx, m.pool, export, request)
 	}
 	return m.runPrepared(ctx, after, export, request)
 }
 
-// run makes one call in a pristine instance of a pool, to which a case may have been told before.
-func (m *Module) run(caller context.Context, of *pool, told *changes, export string, request []byte) (output Output, err error) {
+// run makes one call in a pristine instance of a pool.
+func (m *Module) run(caller context.Context, of *pool, export string, request []byte) (output Output, err error) {
 	in, err := of.take(caller, m.engine.now)
-	if err == nil && told != nil {
-		err = in.apply(told)
-	}
 	if err == nil {
 		in.begin(caller)
-		if told != nil {
-			in.state.meter.charge((uint64(told.memory.Bytes()) + told.rest.variables.held) * kernelByteFuel)
-		}
 		output, err = in.call(export, request, m.limits.OutputBytes)
 	}
 	if err := m.failed(in, err); err != nil {

@@ -3,62 +3,38 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
-// Preparation is one prepare_request (SPEC.md §2.19).
+// Preparation is what a module that has started is prepared with (SPEC.md §2.19).
 type Preparation struct {
-	// Digest names all that the module is prepared with: equal digests mean equal requests, after equal preparations.
+	// Digest names all of it: equal digests mean equal requests.
 	Digest string
-	// Request is the message. It is read only.
-	Request []byte
-
-	told *changes // of a case: what it changed in the module, once it was made
+	// Requests are prepare_requests, in order. They are read only.
+	Requests [][]byte
 }
 
-// Prepared is what a call begins with: the start of the module, then the preparation of a generation, which many trials share, then that
-// of a case. Either may be nil. The module keeps those of generations, a few of them; the Preparation of a case keeps what it changed,
-// up to maxTold bytes, so it is for calls of one module from one goroutine.
-type Prepared struct{ Generation, Case *Preparation }
-
-// maxTold is the most memory that the preparation of a case may change.
-const maxTold = 16 << 20
-
-// maxGenerations is how many generations a program keeps prepared while no call runs in them.
-const maxGenerations = 4
+// maxPrepared is how many preparations a program keeps while no call runs in them.
+const maxPrepared = 4
 
 // Prepares says whether the module can be prepared: it has the export, and what it is can be saved.
 func (m *Module) Prepares() bool { return m.prepares && m.pool.template != nil }
 
-// runPrepared makes one call after preparations.
-func (m *Module) runPrepared(ctx context.Context, after Prepared, export string, request []byte) (Output, error) {
-	of := m.pool
-	if after.Generation != nil {
-		g := m.pool.program.prepared.acquire(m.pool.program, after.Generation.Digest)
-		defer m.pool.program.prepared.release(g)
-		if err := m.prepare(ctx, g, after.Generation); err != nil {
-			return Output{}, err
-		}
-		of = &g.pool
-	}
-	if after.Case == nil {
-		return m.run(ctx, of, nil, export, request)
-	}
-	if err := m.tell(ctx, of, after.Case); err != nil {
+// runPrepared makes one call after a preparation.
+func (m *Module) runPrepared(ctx context.Context, after *Preparation, export string, request []byte) (Output, error) {
+	g := m.pool.program.prepared.acquire(m.pool.program, after.Digest)
+	defer m.pool.program.prepared.release(g)
+	if err := m.prepare(ctx, g, after); err != nil {
 		return Output{}, err
 	}
-	output, err := m.run(ctx, of, after.Case.told, export, request)
-	output.Preparing = after.Case.told.fuel
-	return output, err
+	return m.run(ctx, &g.pool, export, request)
 }
 
-// prepare makes the pool of a generation, unless it is there. One caller makes it; others wait, at most until their context ends, and
+// prepare makes the pool of a preparation, unless it is there. One caller makes it; others wait, at most until their context ends, and
 // share its failure, unless it is that its own context ended. What fails at any time would fail again, and is not tried again while the
 // pool is kept.
 func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) error {
@@ -78,7 +54,9 @@ func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) e
 	in, err := m.pool.take(ctx, m.engine.now)
 	if err == nil {
 		in.enter(ctx, int64(m.limits.StartFuel), prepareBudget)
-		_, err = in.prepare(p.Request)
+	}
+	for i := 0; i < len(p.Requests) && err == nil; i++ {
+		err = in.prepare(p.Requests[i])
 	}
 	if err == nil {
 		g.pool.template, err = in.save()
@@ -105,51 +83,23 @@ func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) e
 	return nil
 }
 
-// tell makes the preparation of a case, unless it is there.
-func (m *Module) tell(ctx context.Context, of *pool, p *Preparation) error {
-	if p.told != nil {
-		return nil
-	}
-	in, err := of.take(ctx, m.engine.now)
-	var told *changes
-	if err == nil {
-		told = new(changes)
-		in.enter(ctx, int64(m.limits.Fuel), callBudget)
-		told.fuel, err = in.prepare(p.Request)
-	}
-	if err == nil {
-		told.memory, err = in.memory.Changes(maxTold)
-	}
-	if errors.Is(err, pages.ErrTooMuch) {
-		err = &bindingError{CauseOutOfMemory, fmt.Sprintf("it changed more than %d bytes of memory with a case", maxTold)}
-	}
-	if err := m.failed(in, err); err != nil {
-		of.give(in, false)
-		return err
-	}
-	told.rest = in.saveRest()
-	of.give(in, true)
-	p.told = told
-	return nil
-}
-
-// prepare makes a call of the export, in which there are no capabilities, and gives its fuel.
-func (in *instance) prepare(request []byte) (fuel uint64, err error) {
+// prepare makes a call of the export, in which there are no capabilities.
+func (in *instance) prepare(request []byte) error {
 	in.state.standIns, in.state.broker = standInsOfCall(), noDesk{}
 	said := len(in.state.stderr)
 	output, err := in.call(abi.ExportPrepare, request, in.program.limits.OutputBytes)
 	if in.export = abi.ExportPrepare; err != nil { // also where the allocator failed
-		return 0, err
+		return err
 	}
 	response, err := codec.DecodePrepareResponse(output.Bytes, len(output.Bytes))
 	switch {
 	case err != nil:
-		return 0, &responseError{err}
+		return &responseError{err}
 	case response.Failure != nil:
-		return 0, &guestError{"the module gives up: " + response.Failure.Code + ": " + response.Failure.Message}
+		return &guestError{"the module gives up: " + response.Failure.Code + ": " + response.Failure.Message}
 	}
 	in.state.stderr = in.state.stderr[:said]
-	return *output.Fuel, nil
+	return nil
 }
 
 // responseError is a response of the export that is rejected.
@@ -163,25 +113,6 @@ type noDesk struct{}
 
 func (noDesk) Ask(_ context.Context, capability abi.Capability, _ []byte) ([]byte, error) {
 	return nil, &DeniedError{capability, "may not be used while the module is prepared"}
-}
-
-// changes are what the preparation of a case made of an instance.
-type changes struct {
-	memory *pages.Changes
-	rest   rest
-	fuel   uint64
-}
-
-// apply makes the changes in a pristine instance. What is held beside the memory comes first: the memory may have grown in its place.
-func (in *instance) apply(c *changes) error {
-	if err := in.set(&c.rest); err != nil {
-		return err
-	}
-	if err := in.grow(c.memory.Size()); err != nil {
-		return err
-	}
-	in.memory.Apply(c.memory)
-	return nil
 }
 
 // preparedPools are those of a program, by what the module was prepared with. Safe for concurrent use.
@@ -233,7 +164,7 @@ func (s *preparedPools) release(g *preparedPool) {
 	s.mu.Lock()
 	g.users--
 	var gone []*preparedPool
-	for i := 0; i < len(s.pools) && len(s.pools) > maxGenerations; {
+	for i := 0; i < len(s.pools) && len(s.pools) > maxPrepared; {
 		if old := s.pools[i]; old.users == 0 {
 			gone = append(gone, old)
 			s.pools = append(s.pools[:i], s.pools[i+1:]...)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -69,27 +68,23 @@ func preparing(prepare, node []byte) wasmtest.Module {
 	return m
 }
 
-func preparation(s string) *Preparation {
-	if s == "" {
+// after prepares with each letter; nil for none.
+func after(letters string) *Preparation {
+	if letters == "" {
 		return nil
 	}
-	return &Preparation{Digest: s, Request: []byte(s[len(s)-1:])}
-}
-
-// after gives the preparations of a generation and of a case, each of which is a letter, or empty.
-func after(generation, of string) Prepared {
-	p := Prepared{Generation: preparation(generation)}
-	if of != "" {
-		p.Case = preparation(generation + of)
+	p := &Preparation{Digest: letters}
+	for _, letter := range letters {
+		p.Requests = append(p.Requests, []byte{byte(letter)})
 	}
 	return p
 }
 
-// notes are what tellNotes answers in that state.
-func notes(generation, of string) []byte {
+// notes are what tellNotes answers after that.
+func notes(letters string) []byte {
 	var note uint32
 	pages, last := uint32(1), byte(0)
-	for _, s := range generation + of {
+	for _, s := range letters {
 		note, pages, last = note*100+uint32(s), pages+1, byte(s)
 	}
 	var b []byte
@@ -110,8 +105,8 @@ func restorable() []Reset {
 	return list
 }
 
-// TestAccept_PR2_NothingIsSeenAfterAReset: calls in several generations and cases, interleaved from many goroutines, some of them
-// cancelled, see what they were prepared with and nothing else, in memory, globals and the memory's size.
+// TestAccept_PR2_NothingIsSeenAfterAReset: calls after several preparations, interleaved from many goroutines, some of them cancelled, see what they
+// were prepared with and nothing else, in memory, globals and the memory's size.
 func TestAccept_PR2_NothingIsSeenAfterAReset(t *testing.T) {
 	t.Parallel()
 	for _, reset := range restorable() {
@@ -122,35 +117,28 @@ func TestAccept_PR2_NothingIsSeenAfterAReset(t *testing.T) {
 			for worker := range 16 {
 				workers.Go(func() {
 					random := rand.New(rand.NewPCG(uint64(worker), 1))
-					cases := map[string]Prepared{}
 					for range 300 {
-						g := []string{"", "A", "B", "C", "D", "E", "F", "G"}[random.IntN(8)]
-						c := []string{"", "x", "y"}[random.IntN(3)]
-						p, ok := cases[g+c]
-						if !ok || random.IntN(10) == 0 {
-							p = after(g, c)
-							cases[g+c] = p
-						}
+						letters := []string{"", "A", "B", "C", "D", "E", "F", "AB"}[random.IntN(8)]
 						ctx, cancel := context.WithCancel(context.Background())
 						if random.IntN(8) == 0 {
 							cancel()
 						}
-						out, err := m.CallPrepared(ctx, p, abi.CallNode, []byte("?"))
+						out, err := m.CallPrepared(ctx, after(letters), abi.CallNode, []byte("?"))
 						cancel()
 						var failed *CallError
 						switch {
 						case errors.As(err, &failed) && failed.Cause == CauseCancelled:
 						case err != nil:
-							t.Errorf("in %q after %q: %v", g, c, err)
-						case !bytes.Equal(out.Bytes, notes(g, c)):
-							t.Errorf("in %q after %q: %x, want %x", g, c, out.Bytes, notes(g, c))
+							t.Errorf("after %q: %v", letters, err)
+						case !bytes.Equal(out.Bytes, notes(letters)):
+							t.Errorf("after %q: %x, want %x", letters, out.Bytes, notes(letters))
 						}
 					}
 				})
 			}
 			workers.Wait()
-			if n := len(m.pool.program.prepared.pools); n > maxGenerations {
-				t.Errorf("%d generations are kept, at most %d may be", n, maxGenerations)
+			if n := len(m.pool.program.prepared.pools); n > maxPrepared {
+				t.Errorf("%d preparations are kept, at most %d may be", n, maxPrepared)
 			}
 		})
 	}
@@ -174,26 +162,25 @@ func TestAccept_PR2_ATableKeepsAModuleUnprepared(t *testing.T) {
 	}
 }
 
-// TestAccept_PR2_InstancesForgetTheirCallers: they wait for calls at any time, and what a trial prepared ends with it.
+// TestAccept_PR2_InstancesForgetTheirCallers: they wait for calls at any time, and what a trial holds ends with it.
 func TestAccept_PR2_InstancesForgetTheirCallers(t *testing.T) {
 	t.Parallel()
 	m := load(t, open(t, Config{}), preparing(prepareNotes, tellNotes).Bytes())
-	trial := func() weak.Pointer[Preparation] {
-		c := &Preparation{Digest: "case", Request: []byte("x")}
+	trial := func() weak.Pointer[[1 << 10]byte] {
+		c := new([1 << 10]byte)
 		ctx := WithBroker(t.Context(), struct {
 			noDesk
-			of *Preparation
+			of *[1 << 10]byte
 		}{of: c})
-		for _, generation := range []*Preparation{nil, preparation("A")} {
-			must.Get(m.CallPrepared(ctx, Prepared{Generation: generation, Case: c}, abi.CallNode, []byte("?")))(t)
-			c.told = nil // of another generation
+		for _, letters := range []string{"", "A"} {
+			must.Get(m.CallPrepared(ctx, after(letters), abi.CallNode, []byte("?")))(t)
 		}
 		return weak.Make(c)
 	}
-	prepared := trial()
-	for deadline := time.Now().Add(time.Minute); prepared.Value() != nil; runtime.GC() {
+	of := trial()
+	for deadline := time.Now().Add(time.Minute); of.Value() != nil; runtime.GC() {
 		if time.Now().After(deadline) {
-			t.Fatal("an instance that waits still holds what its last caller prepared")
+			t.Fatal("an instance that waits still holds what its last caller has")
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -209,7 +196,7 @@ func TestAccept_PR3_WhoWaitsSharesAFailure(t *testing.T) {
 	var calls sync.WaitGroup
 	for range callers {
 		calls.Go(func() {
-			_, err := m.CallPrepared(t.Context(), after("A", ""), abi.CallNode, []byte("?"))
+			_, err := m.CallPrepared(t.Context(), after("A"), abi.CallNode, []byte("?"))
 			if failed, ok := errors.AsType[*CallError](err); !ok || failed.Cause != CauseWallClock || failed.Export != abi.ExportPrepare {
 				t.Errorf("%v, want %s", err, CauseWallClock)
 			}
@@ -221,8 +208,7 @@ func TestAccept_PR3_WhoWaitsSharesAFailure(t *testing.T) {
 	}
 }
 
-// TestAccept_PR3_PreparationsThatFail: each is a named failure within its limits, of a generation and of a case, and calls before and
-// after are as if it had not been.
+// TestAccept_PR3_PreparationsThatFail: each is a named failure within its limits, and calls before and after are as if it had not been.
 func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 	t.Parallel()
 	spin := []byte{wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0}
@@ -231,68 +217,50 @@ func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 		[]byte{wasmtest.Loop, wasmtest.Void}, wasmtest.Const(1), []byte{0x40, 0}, wasmtest.Const(-1), []byte{0x46, wasmtest.If, wasmtest.Void, wasmtest.Unreachable, wasmtest.End},
 		lastPage, wasmtest.Const(1), []byte{0x36, 2, 0, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0},
 	)
-	// fill writes into each page of 4 KiB of 20 MiB, and succeeds: too much for a case.
-	fill := wasmtest.Join(
-		wasmtest.Const(320), []byte{0x40, 0, 0x1a},
-		wasmtest.Const(65536), []byte{0x21, 0, wasmtest.Loop, wasmtest.Void, 0x20, 0}, wasmtest.Const(1), []byte{0x36, 2, 0},
-		[]byte{0x20, 0}, wasmtest.Const(4096), []byte{0x6a, 0x22, 0}, wasmtest.Const(20<<20), []byte{0x49, 0x0d, 0, wasmtest.End},
-		emptyAnswer,
-	)
 	ask := wasmtest.Join(wasmtest.Const(0), wasmtest.Const(0), wasmtest.Const(0), wasmtest.Const(0), []byte{wasmtest.Call, 0, wasmtest.Drop, wasmtest.I64Const, 0})
 	tests := []struct {
 		name    string
 		prepare []byte
 		cause   Cause
 		detail  string
-		of      string // of a case alone
 	}{
-		{"trap", []byte{wasmtest.Unreachable}, CauseTrap, "unreachable", ""},
-		{"spin", spin, CauseFuel, "units of fuel spent", ""},
-		{"flood", flood, CauseOutOfMemory, "was rejected", ""},
-		{"much for a case", fill, CauseOutOfMemory, "more than 16777216 bytes of memory with a case", "x"},
-		{"capability", ask, CauseDenied, "recall may not be used while the module is prepared", ""},
-		{"no message", []byte{wasmtest.I64Const, 0}, CauseInvalidResponse, "the message ends here", ""},
-		{"beyond memory", wasmtest.Join(wasmtest.Const(-65536), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84}), CauseOutputOutOfBounds, "", ""},
+		{"trap", []byte{wasmtest.Unreachable}, CauseTrap, "unreachable"},
+		{"spin", spin, CauseFuel, "units of fuel spent"},
+		{"flood", flood, CauseOutOfMemory, "was rejected"},
+		{"capability", ask, CauseDenied, "recall may not be used while the module is prepared"},
+		{"no message", []byte{wasmtest.I64Const, 0}, CauseInvalidResponse, "the message ends here"},
+		{"beyond memory", wasmtest.Join(wasmtest.Const(-65536), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84}), CauseOutputOutOfBounds, ""},
 	}
 	for _, test := range tests {
-		for _, of := range []string{"", "x"} {
-			if test.of != "" && test.of != of {
-				continue
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m := preparing(test.prepare, tellNotes)
+			granted := []abi.Capability(nil)
+			if test.name == "capability" {
+				granted = []abi.Capability{abi.CapRecall}
+				four := []byte{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}
+				m.Imports = []wasmtest.Import{{Module: abi.CapabilityModule, Name: string(abi.CapRecall), Params: four, Results: []byte{wasmtest.I32}}}
 			}
-			t.Run(fmt.Sprintf("%s %q", test.name, of), func(t *testing.T) {
-				t.Parallel()
-				m := preparing(test.prepare, tellNotes)
-				granted := []abi.Capability(nil)
-				if test.name == "capability" {
-					granted = []abi.Capability{abi.CapRecall}
-					four := []byte{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}
-					m.Imports = []wasmtest.Import{{Module: abi.CapabilityModule, Name: string(abi.CapRecall), Params: four, Results: []byte{wasmtest.I32}}}
+			e := open(t, Config{Limits: Limits{Fuel: 200_000_000, StartFuel: 50_000_000, WallClock: time.Minute}})
+			info := must.Get(Inspect(m.Bytes()))(t)
+			loaded := must.Get(e.LoadInspected(context.Background(), info, granted))(t)
+			for range 3 {
+				_, err := loaded.CallPrepared(context.Background(), after("A"), abi.CallNode, []byte("?"))
+				var failed *CallError
+				if !errors.As(err, &failed) || failed.Cause != test.cause || failed.Export != abi.ExportPrepare || !strings.Contains(failed.Detail, test.detail) {
+					t.Errorf("%v, want %s with %q", err, test.cause, test.detail)
 				}
-				e := open(t, Config{Limits: Limits{Fuel: 200_000_000, StartFuel: 50_000_000, WallClock: time.Minute}})
-				info := must.Get(Inspect(m.Bytes()))(t)
-				loaded := must.Get(e.LoadInspected(context.Background(), info, granted))(t)
-				p := Prepared{Generation: preparation("A")}
-				if of != "" {
-					p = Prepared{Case: preparation(of)}
+				if got := call(t, loaded, "?"); !bytes.Equal(got, notes("")) {
+					t.Errorf("a call after it sees %x", got)
 				}
-				for range 3 {
-					_, err := loaded.CallPrepared(context.Background(), p, abi.CallNode, []byte("?"))
-					var failed *CallError
-					if !errors.As(err, &failed) || failed.Cause != test.cause || failed.Export != abi.ExportPrepare || !strings.Contains(failed.Detail, test.detail) {
-						t.Errorf("%v, want %s with %q", err, test.cause, test.detail)
-					}
-					if got := call(t, loaded, "?"); !bytes.Equal(got, notes("", "")) {
-						t.Errorf("a call after it sees %x", got)
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
-// TestAccept_PR2_ACaseMayGrowInThePlaceOfVariables: the preparation of a case removes what the start left in a variable, and grows the
-// memory by what that frees.
-func TestAccept_PR2_ACaseMayGrowInThePlaceOfVariables(t *testing.T) {
+// TestAccept_PR2_APreparationMayGrowInThePlaceOfVariables: it removes what the start left in a variable, and grows the memory by what that
+// frees.
+func TestAccept_PR2_APreparationMayGrowInThePlaceOfVariables(t *testing.T) {
 	t.Parallel()
 	const long = wasmtest.I64
 	block := func(length int64) []byte { // of so many bytes: i64.const length, call alloc
@@ -320,8 +288,8 @@ func TestAccept_PR2_ACaseMayGrowInThePlaceOfVariables(t *testing.T) {
 	for _, reset := range restorable() {
 		loaded := load(t, open(t, Config{Reset: reset, Limits: Limits{MemoryBytes: 4 << 20}}), m.Bytes())
 		for range 3 {
-			for _, p := range []Prepared{{}, {Generation: preparation("A")}, {Case: preparation("x")}, after("A", "x")} {
-				if out, err := loaded.CallPrepared(context.Background(), p, abi.CallNode, []byte("?")); err != nil || !bytes.Equal(out.Bytes, []byte{0x80}) {
+			for _, letters := range []string{"", "A", "AB"} {
+				if out, err := loaded.CallPrepared(context.Background(), after(letters), abi.CallNode, []byte("?")); err != nil || !bytes.Equal(out.Bytes, []byte{0x80}) {
 					t.Errorf("%s: %x, %v", reset, out.Bytes, err)
 				}
 			}

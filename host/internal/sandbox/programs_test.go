@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -45,12 +46,8 @@ func TestEnginesShareAProgram(t *testing.T) {
 		t.Fatalf("%d programs with %d users, want one with two", programs, users)
 	}
 	must.Do(t, first.Close(t.Context()))
-	if _, err := a.Call(t.Context(), abi.CallNode, []byte("x")); !errors.Is(err, ErrClosed) {
-		t.Errorf("a call into a closed module: %v", err)
-	}
-	if out, err := b.Call(t.Context(), abi.CallNode, []byte("x")); err != nil || string(out.Bytes) != "x" {
-		t.Errorf("the other module gives %q, %v", out.Bytes, err)
-	}
+	expect.Is(t, expect.Err(a.Call(t.Context(), abi.CallNode, []byte("x"))), ErrClosed, "a call into a closed module")
+	expect.Equal(t, string(must.Get(b.Call(t.Context(), abi.CallNode, []byte("x")))(t).Bytes), "x", "the other module")
 	must.Do(t, second.Close(t.Context()))
 	if programs, _ := sharing(t, wasm); programs != 0 {
 		t.Errorf("%d programs are left of closed engines", programs)
@@ -152,7 +149,5 @@ func hammerOnce(ctx context.Context, t *testing.T, wasm []byte) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := e.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, e.Close(context.Background()))
 }

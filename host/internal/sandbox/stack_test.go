@@ -67,9 +67,7 @@ func TestAccept_SB1_CallsBeforeDoNotMakeTheStackLarger(t *testing.T) {
 	m := load(t, open(t, Config{}), wasm)
 	for _, before := range []int{0, 1, 40, 100, 1000, 4000} {
 		for thin, want := range map[int]bool{fits: true, overflows: false} {
-			if err := recurse(m, 0, before); err != nil {
-				t.Fatalf("%d large frames: %v", before, err)
-			}
+			must.Do(t, recurse(m, 0, before), before, "large frames")
 			if err := recurse(m, thin, 0); (err == nil) != want {
 				t.Errorf("after %d large frames, %d small ones: %v; alone they fit: %v", before, thin, err, want)
 			}

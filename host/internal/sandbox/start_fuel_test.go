@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -75,9 +76,7 @@ func TestAccept_FX6_LoadingHasOneBudgetOfFuel(t *testing.T) {
 				continue
 			}
 			for range 2 {
-				if got := len(call(t, m, "x")); got != test.want {
-					t.Errorf("%s, restorable %t: call number %d, want %d", test.name, restorable, got, test.want)
-				}
+				expect.Equal(t, len(call(t, m, "x")), test.want, test.name, "restorable", restorable, "call number")
 			}
 		}
 	}
@@ -87,13 +86,9 @@ func TestAccept_FX6_LoadingHasOneBudgetOfFuel(t *testing.T) {
 func TestTheStartHasAtMostTheFuelOfACall(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{Limits: Limits{Fuel: smallStart}})
-	if got := e.Limits().StartFuel; got != smallStart {
-		t.Errorf("the start has %d units, a call %d", got, smallStart)
-	}
+	expect.Equal(t, e.Limits().StartFuel, smallStart, "the start", "units, a call")
 	m := load(t, e, burner(smallStart*9/10, 0, smallStart*9/10, true))
-	if got := len(call(t, m, "x")); got != 1 {
-		t.Errorf("call number %d", got)
-	}
+	expect.Equal(t, len(call(t, m, "x")), 1, "call number")
 	if _, err := New(t.Context(), Config{Limits: Limits{StartFuel: maxFuel + 1}}); err == nil {
 		t.Error("a budget of more than 2^60 was accepted")
 	}
@@ -110,7 +105,5 @@ func TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit(t *testing.T) {
 	m.Funcs = append(m.Funcs, wasmtest.Func{Export: abi.ExportInitialize, Body: grow})
 	e := open(t, Config{Limits: Limits{MemoryBytes: (pages + 1) * pageBytes}})
 	loaded := must.Get(e.Load(t.Context(), m.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, 3)...))(t)
-	if got := loaded.entry.program.pool.template.image.Size(); got != (pages+1)*pageBytes {
-		t.Errorf("the image has %d bytes, the limit is %d", got, (pages+1)*pageBytes)
-	}
+	expect.Equal(t, loaded.entry.program.pool.template.image.Size(), (pages+1)*pageBytes, "the image", "bytes, the limit")
 }

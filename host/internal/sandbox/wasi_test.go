@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/wazerotest"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	expect "github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -87,9 +87,7 @@ func TestSystemFunctionsKnowFourDescriptors(t *testing.T) {
 	for name, test := range tests {
 		for fd, want := range test.errno {
 			args := append([]uint64{uint64(fd)}, test.rest...)
-			if got := system(t, newTestState(), wazerotest.NewFixedMemory(65536), name, args...); got != want {
-				t.Errorf("%s of %d = %d, want %d", name, fd, got, want)
-			}
+			expect.Equal(t, system(t, newTestState(), wazerotest.NewFixedMemory(65536), name, args...), want, name, "of", fd)
 		}
 	}
 }
@@ -103,9 +101,7 @@ func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 	memory.WriteUint32Le(0, 1000)
 	memory.WriteUint32Le(4, uint32(len(text)))
 	for _, fd := range []uint64{fdStdout, fdStderr, fdStderr} {
-		if errno := system(t, s, memory, "fd_write", fd, 0, 1, 100); errno != errnoSuccess {
-			t.Fatalf("errno %d", errno)
-		}
+		must.Equal(t, system(t, s, memory, "fd_write", fd, 0, 1, 100), errnoSuccess, "errno")
 		if n, _ := memory.ReadUint32Le(100); n != uint32(len(text)) {
 			t.Errorf("%d bytes were written", n)
 		}
@@ -113,9 +109,7 @@ func TestStandardErrorIsKeptUpToItsLimit(t *testing.T) {
 	if want := append(slices.Clone(text), text[:maxStderrBytes-len(text)]...); !bytes.Equal(s.stderr, want) {
 		t.Errorf("kept %d bytes, want the first %d", len(s.stderr), len(want))
 	}
-	if errno := system(t, s, memory, "fd_write", fdStderr, 0, maxVectors+1, 100); errno != errnoInval {
-		t.Errorf("errno %d for too many buffers", errno)
-	}
+	expect.Equal(t, system(t, s, memory, "fd_write", fdStderr, 0, maxVectors+1, 100), errnoInval, "errno", "for too many buffers")
 }
 
 func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
@@ -134,9 +128,7 @@ func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
 	subscribe(0, clockMonotonic, uint64(time.Hour), 0)
 	subscribe(1, clockMonotonic, uint64(time.Minute), 0)
 	subscribe(2, clockRealtime, s.now(clockRealtime)+uint64(time.Minute), flagAbsolute)
-	if errno := system(t, s, memory, "poll_oneoff", 0, 1000, 3, 2000); errno != errnoSuccess {
-		t.Fatalf("errno %d", errno)
-	}
+	must.Equal(t, system(t, s, memory, "poll_oneoff", 0, 1000, 3, 2000), errnoSuccess, "errno")
 	if n, _ := memory.ReadUint32Le(2000); n != 2 {
 		t.Errorf("%d events, want 2", n)
 	}
@@ -158,9 +150,7 @@ func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
 		}
 	}
 	for _, count := range []uint64{0, maxSubscriptions + 1} {
-		if errno := system(t, s, memory, "poll_oneoff", 0, 1000, count, 2000); errno != errnoInval {
-			t.Errorf("errno %d for %d subscriptions", errno, count)
-		}
+		expect.Equal(t, system(t, s, memory, "poll_oneoff", 0, 1000, count, 2000), errnoInval, "errno", "for", count, "subscriptions")
 	}
 }
 
@@ -188,9 +178,7 @@ func TestAccept_PL3_SystemFunctionsAreDeniedByName(t *testing.T) {
 		if err.Cause != CauseDenied || err.Detail != name || err.Export != abi.ExportNode || !err.Deterministic() {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !strings.Contains(err.Error(), "shadowcourt_node: denied: "+name) {
-			t.Errorf("message %q", err)
-		}
+		expect.Contains(t, err.Error(), "shadowcourt_node: denied: "+name, "message", err)
 	}
 	if denied < 20 {
 		t.Errorf("only %d functions are denied", denied)
@@ -216,20 +204,14 @@ func TestRandomStreamIsFixed(t *testing.T) {
 	t.Parallel()
 	memory := wazerotest.NewFixedMemory(65536)
 	s := newTestState()
-	if errno := system(t, s, memory, "random_get", 0, 8); errno != errnoSuccess {
-		t.Fatalf("errno %d", errno)
-	}
-	if spent := sliceFuel - s.meter.left.Get(); spent != 8*randomByteFuel {
-		t.Errorf("8 random bytes cost %d", spent)
-	}
+	must.Equal(t, system(t, s, memory, "random_get", 0, 8), errnoSuccess, "errno")
+	expect.Equal(t, sliceFuel-s.meter.left.Get(), 8*randomByteFuel, "8 random bytes cost")
 	b, _ := memory.Read(0, 8)
 	// The stream is part of what a record can be replayed with: it must not change with the version of Go.
 	if got := binary.BigEndian.Uint64(b); got != wantRandom {
 		t.Errorf("the random stream begins with %#x, want %#x", got, uint64(wantRandom))
 	}
-	if len(randomSeed) != 32 {
-		t.Errorf("the seed has %d bytes, ChaCha8 takes 32", len(randomSeed))
-	}
+	expect.Equal(t, len(randomSeed), 32, "the seed", "bytes, ChaCha8 takes 32")
 }
 
 const wantRandom = 0xf7ff4c0a697aacc0

@@ -134,8 +134,8 @@ func (g *Generation) Prepares(module string) bool {
 	return ok && !g.Waits(module) && m.sandbox.Load().Prepares()
 }
 
-// CallPrepared is Call after preparations; see [sandbox.Module.CallPrepared].
-func (g *Generation) CallPrepared(ctx context.Context, module string, after sandbox.Prepared, call abi.Call, request []byte) (sandbox.Output, error) {
+// CallPrepared is Call after a preparation; see [sandbox.Module.CallPrepared].
+func (g *Generation) CallPrepared(ctx context.Context, module string, after *sandbox.Preparation, call abi.Call, request []byte) (sandbox.Output, error) {
 	m, err := g.Module(module)
 	if err != nil {
 		return sandbox.Output{}, err

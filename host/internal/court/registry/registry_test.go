@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -58,9 +59,7 @@ func open(t *testing.T) *registry.Registry {
 	engine := must.Get(sandbox.New(t.Context(), sandbox.Config{}))(t)
 	r := registry.New(engine, nil)
 	t.Cleanup(func() {
-		if err := errors.Join(r.Close(context.Background()), engine.Close(context.Background())); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(r.Close(context.Background()), engine.Close(context.Background())))
 	})
 	return r
 }
@@ -103,19 +102,13 @@ func TestAGenerationClosesWhenItsLastTrialEnds(t *testing.T) {
 			t.Errorf("the newer generation says %q, %v", got, err)
 		}
 		if other != nil { // the other trial is still there after this
-			if err := other.Release(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, other.Release(t.Context()))
 			other = nil
 		}
 	}
-	if err := one.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, one.Release(t.Context()))
 	for _, name := range []string{"first", "second"} {
-		if _, err := says(one, name); !errors.Is(err, sandbox.ErrClosed) {
-			t.Errorf("%s of a generation without trials: %v", name, err)
-		}
+		check.Is(t, check.Err(says(one, name)), sandbox.ErrClosed, name, "of a generation without trials")
 	}
 	if got, err := says(newer, "first"); got != "b" || err != nil {
 		t.Errorf("the newer generation says %q, %v", got, err)
@@ -123,9 +116,7 @@ func TestAGenerationClosesWhenItsLastTrialEnds(t *testing.T) {
 	if _, err := newer.Module("third"); err == nil {
 		t.Error("there is a module that nobody installed")
 	}
-	if err := newer.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, newer.Release(t.Context()))
 	if got, err := says(acquire(t, r), "first"); got != "b" || err != nil {
 		t.Errorf("the current generation, of which all trials ended, says %q, %v", got, err)
 	}
@@ -173,12 +164,8 @@ func TestHammerParallelSwaps(t *testing.T) {
 	done.Store(true)
 	all.Wait()
 	g := acquire(t, r)
-	if g.Number() != 1+swappers*swaps {
-		t.Errorf("generation %d after %d installs", g.Number(), 1+swappers*swaps)
-	}
-	if err := g.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.Equal(t, g.Number(), 1+swappers*swaps, "generation", "after", "installs")
+	must.Do(t, g.Release(t.Context()))
 }
 
 // What plugin check rejects of the lists of a manifest, loading and the check of a pipeline reject, too.

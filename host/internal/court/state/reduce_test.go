@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestAccept_FR8_DuplicatesAreFoundBySourceAndContent(t *testing.T) {
@@ -47,9 +48,7 @@ func TestAccept_FR8_DuplicatesAreFoundBySourceAndContent(t *testing.T) {
 			s := state.New()
 			apply(t, s, test.updates...)
 			want := map[string][]abi.Evidence{"k": test.want}
-			if diff := cmp.Diff(want, s.Snapshot().Evidences); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(want, s.Snapshot().Evidences), "(-want +got)")
 		})
 	}
 }
@@ -59,9 +58,7 @@ func TestAccept_FR8_KeysAreApartAndAnEmptyListMakesNone(t *testing.T) {
 	s := state.New()
 	apply(t, s, evidence("repo", item("a", "b", 0.5)), evidence("doc", item("a", "b", 0.2)), evidence("none"))
 	want := map[string][]abi.Evidence{"repo": {item("a", "b", 0.5)}, "doc": {item("a", "b", 0.2)}}
-	if diff := cmp.Diff(want, s.Snapshot().Evidences); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, s.Snapshot().Evidences), "(-want +got)")
 }
 
 // What is equally sure of two labels names none, in any order; what is surer of one names that.
@@ -91,18 +88,14 @@ func TestAccept_FR9_BothCriteriaAreKept(t *testing.T) {
 	s := state.New()
 	apply(t, s, results(result("a", 2, 0.3)), results(result("b", 4, 0.6)))
 	want := map[string]abi.CriterionResult{"a": result("a", 2, 0.3), "b": result("b", 4, 0.6)}
-	if diff := cmp.Diff(want, s.Snapshot().CriterionResults); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, s.Snapshot().CriterionResults), "(-want +got)")
 }
 
 func TestAccept_FR9_ACollisionKeepsTheHighestConfidence(t *testing.T) {
 	t.Parallel()
 	s := state.New()
 	apply(t, s, results(result("a", 2, 0.3)), results(result("a", 5, 0.8)), results(result("a", 1, 0.7)))
-	if got := s.Snapshot().CriterionResults["a"]; got != result("a", 5, 0.8) {
-		t.Errorf("got %+v", got)
-	}
+	check.Equal(t, s.Snapshot().CriterionResults["a"], result("a", 5, 0.8))
 	assertOrderFree(t, []abi.Update{results(result("a", 2, 0.3)), results(result("a", 5, 0.8)), results(result("a", 1, 0.7))})
 }
 
@@ -116,9 +109,7 @@ func TestEntriesStandByNodePassAndSequence(t *testing.T) {
 	for _, i := range []int{4, 0, 3, 5, 1, 2} {
 		apply(t, s, abi.Update{Errors: want[i : i+1]})
 	}
-	if diff := cmp.Diff(want, s.Snapshot().Errors); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, s.Snapshot().Errors), "(-want +got)")
 }
 
 // assertOrderFree applies the updates in every order, and fails unless all states are byte-equal.
@@ -135,9 +126,7 @@ func assertOrderFree(t *testing.T, updates []abi.Update) {
 		if want == nil {
 			want = got
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("order %v gives another state:\n%s", order, diff)
-		}
+		check.Same(t, cmp.Diff(want, got), "order", order, "gives another state")
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // encoded gives the canonical bytes of the whole state.
@@ -22,9 +24,7 @@ func encoded(s *state.State) []byte {
 func apply(t *testing.T, s *state.State, updates ...abi.Update) {
 	t.Helper()
 	for i := range updates {
-		if err := s.Apply(&updates[i]); err != nil {
-			t.Fatalf("update %d: %v", i, err)
-		}
+		must.Do(t, s.Apply(&updates[i]), "update", i)
 	}
 }
 
@@ -106,12 +106,8 @@ func checkRejected(t *testing.T, err error, channel string, want ...string) {
 	for _, p := range rejected.Problems {
 		got = append(got, p.Path.String()+" "+string(p.Code))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
-	if rejected.Channel != channel {
-		t.Errorf("channel %q, want %q", rejected.Channel, channel)
-	}
+	check.Same(t, cmp.Diff(want, got), "problems (-want +got)")
+	check.Equal(t, rejected.Channel, channel, "channel")
 	if _, ok := errors.AsType[*abi.ValidationError](err); !ok {
 		t.Errorf("%v does not unwrap to a *abi.ValidationError", err)
 	}
@@ -125,9 +121,7 @@ func TestAccept_FR7_TheStateHoldsOnlyTheLatestMergedSnapshot(t *testing.T) {
 
 	want := state.New()
 	apply(t, want, results(result("a", 5, 0.9)), evidence("repo", item("x", "y", 0.7)))
-	if diff := cmp.Diff(want.Snapshot(), s.Snapshot()); diff != "" {
-		t.Errorf("something of the earlier values is left (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want.Snapshot(), s.Snapshot()), "something of the earlier values is left (-want +got)")
 	if !bytes.Equal(encoded(want), encoded(s)) {
 		t.Error("equal states encode differently")
 	}
@@ -150,9 +144,7 @@ func TestSnapshotHasEveryChannelAndOutlivesLaterUpdates(t *testing.T) {
 		Metadata:         full().Metadata,
 		Report:           full().Report,
 	}
-	if diff := cmp.Diff(want, first, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("snapshot (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, first, cmpopts.EquateEmpty()), "snapshot (-want +got)")
 
 	// Neither later updates nor changes of what was applied reach it.
 	apply(t, s,
@@ -164,7 +156,5 @@ func TestSnapshotHasEveryChannelAndOutlivesLaterUpdates(t *testing.T) {
 	u.Artifacts[0].Artifact.Verdict.Reasoning = "changed by the caller"
 	u.Report.Summary = "changed by the caller"
 	u.Judgements["safety"]["first"].CitedEvidence[0] = "changed by the caller"
-	if diff := cmp.Diff(want, first, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the snapshot changed afterwards (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, first, cmpopts.EquateEmpty()), "the snapshot changed afterwards (-want +got)")
 }

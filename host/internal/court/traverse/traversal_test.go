@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -85,9 +86,7 @@ func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 	want := []string{
 		"visit a", "ask X1 X2 A1 A2", "visit b", "ask X1 X2 B1", "visit b", "ask X1 X2 B1", "visit c", "ask X1 X2 C1 C2",
 	}
-	if diff := cmp.Diff(want, s.calls); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff(want, s.calls))
 	b := out.Steps[1]
 	if !b.Again || b.Fallthrough || b.Visit != 1 || b.To != "b" || !out.Steps[2].Fallthrough || out.Steps[2].Visit != 2 {
 		t.Errorf("steps %+v", out.Steps)
@@ -113,12 +112,8 @@ edges:
 start: a
 `), s, traverse.Config{})
 	must.Do(t, err)
-	if diff := cmp.Diff([]string{"visit a", "ask A1", "visit b"}, s.calls); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"a", "A2:b", "B1:_done"}, out.Path()); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"visit a", "ask A1", "visit b"}, s.calls))
+	check.Same(t, cmp.Diff([]string{"a", "A2:b", "B1:_done"}, out.Path()))
 }
 
 func TestContextIsHonouredBetweenSteps(t *testing.T) {
@@ -133,9 +128,7 @@ func TestContextIsHonouredBetweenSteps(t *testing.T) {
 			}
 		}
 		out, err := traverse.Run(ctx, graph(t, small), s, traverse.Config{})
-		if !errors.Is(err, want) {
-			t.Errorf("at %s: %v", at, err)
-		}
+		check.Is(t, err, want, "at", at)
 		if at == "b" && (len(out.Steps) != 2 || slices.Contains(s.calls, "visit c")) {
 			t.Errorf("the traversal continued: %v", s.calls)
 		}

@@ -1,20 +1,19 @@
 package complexity
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// smallLimits end the estimate of a large module soon.
-var smallLimits = Limits{Steps: 100_000_000, Bytes: 16 << 20} //nolint:gochecknoglobals // a constant
-
-// FuzzCheck: for any module that parses, valid or not, nothing panics, the costs
-// are numbers, and what is kept in memory is linear in the bytes of a function.
+// FuzzCheck: for any module that parses, valid or not, nothing panics, and the costs are numbers.
 func FuzzCheck(f *testing.F) {
 	for _, family := range bombs.Families() {
 		if wasm := family.Make(3); len(wasm) < 1000 {
@@ -36,12 +35,13 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		cost, err := Check(file, file.ImportedFuncs, smallLimits)
+		limits := Cost{Steps: 100_000_000, Bytes: 16 << 20}
+		cost, err := Check(file, file.ImportedFuncs, limits)
 		var beyond *Error
 		var fault *wasmfile.Error
 		switch {
 		case errors.As(err, &beyond):
-			if beyond.Function >= file.Funcs() || !smallLimits.exceeded(beyond.Cost) || beyond.Error() == "" {
+			if !beyond.Cost.exceeds(limits) || beyond.Error() == "" {
 				t.Fatalf("%+v", beyond)
 			}
 		case errors.As(err, &fault):
@@ -53,9 +53,6 @@ func FuzzCheck(f *testing.F) {
 		case !sensible(cost):
 			t.Fatalf("%+v", cost)
 		}
-		for i, b := range file.Bodies[:min(len(file.Bodies), 10)] {
-			linear(t, file, b, file.FuncType(uint32(file.ImportedFuncs+i)))
-		}
 	})
 }
 
@@ -63,18 +60,17 @@ func sensible(c Cost) bool {
 	return c.Steps >= 0 && c.Bytes >= 0 && !math.IsInf(c.Steps, 0) && !math.IsInf(c.Bytes, 0)
 }
 
-// linear checks what the walk over one function keeps.
-func linear(t *testing.T, file *wasmfile.File, b wasmfile.Body, signature wasmfile.FuncType) {
-	t.Helper()
-	w := &walk{file: file, module: newModule(file), most: float64(smallLimits.Bytes) / bytesInstruction}
-	if w.function(b, signature) != nil {
-		return
+// TestDeclarationsAreBounded: a module without functions costs the compiler what it declares.
+func TestDeclarationsAreBounded(t *testing.T) {
+	types := []byte{100} // func types of 100 parameters
+	for range types[0] {
+		types = append(append(append(types, 0x60, 100), bytes.Repeat([]byte{0x7f}, 100)...), 0)
 	}
-	size := b.End - b.Code
-	if blocks := 1 + 2*size; len(w.blocks) > blocks {
-		t.Fatalf("%d bytes: %d blocks", size, len(w.blocks))
-	}
-	if !sensible(w.counts.cost()) {
-		t.Fatalf("%+v", w.counts)
+	section := append(binary.AppendUvarint([]byte{1}, uint64(len(types))), types...)
+	file := must.Get(wasmfile.Parse(append([]byte("\x00asm\x01\x00\x00\x00"), section...)))(t)
+	cost := must.Get(Check(file, 0, Cost{Steps: 1e9, Bytes: 1e9}))(t)
+	_, err := Check(file, 0, Cost{Steps: cost.Steps - 1, Bytes: 1e9})
+	if tooMuch, ok := errors.AsType[*Error](err); !ok || tooMuch.Shape != "the declarations" || cost.Steps < 10_000 {
+		t.Errorf("%+v: %v", cost, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -122,9 +123,7 @@ func TestAccept_FX5_JoinsAndValuesArePaid(t *testing.T) {
 		{"results", calling(0, 100), 4 + 100},
 	}
 	for _, test := range tests {
-		if got := run(t, rewrite(t, test.wasm, true)).spent(t, 0); got != test.want {
-			t.Errorf("%s: %d units, want %d", test.name, got, test.want)
-		}
+		check.Equal(t, run(t, rewrite(t, test.wasm, true)).spent(t, 0), test.want, test.name, "units")
 	}
 }
 
@@ -162,9 +161,7 @@ func TestAccept_SB2_EndlessGuestsEndByFuel(t *testing.T) {
 				if !errors.Is(err, errNoFuel) {
 					t.Fatalf("ended with %v", err)
 				}
-				if *yields != slices {
-					t.Errorf("%d slices were used, want %d", *yields, slices)
-				}
+				check.Equal(t, *yields, slices, "slices were used")
 				left := m.left()
 				if attempt == 0 {
 					first = left
@@ -214,13 +211,9 @@ func TestAccept_SB2_FuelIsTheSame(t *testing.T) {
 	first := run(t, p)
 	want := spent(first)
 	for range 100 {
-		if got := spent(first); got != want {
-			t.Fatalf("another call spent %d, want %d", got, want)
-		}
+		must.Equal(t, spent(first), want, "another call spent")
 	}
-	if got := spent(run(t, p)); got != want {
-		t.Errorf("another instance spent %d, want %d", got, want)
-	}
+	check.Equal(t, spent(run(t, p)), want, "another instance spent")
 	m, yields := sliced(t, p, 100, 1<<30)
 	must.Get(m.ExportedFunction("sieve").Call(t.Context(), 1000, 0, 0, 0))(t)
 	if got := 100*int64(*yields+1) - m.left(); got != want || *yields < 50 {

@@ -62,9 +62,7 @@ func holdsFor(t *testing.T, wasm []byte) bool {
 		switch {
 		case errors.Is(validErr, errTooBig):
 		case err == nil && validErr == nil:
-			if err := compiles(p.Wasm); err != nil {
-				t.Fatalf("fuel %v: no longer valid: %v", fuel, err)
-			}
+			must.Do(t, compiles(p.Wasm), "fuel", fuel, "no longer valid")
 		case err != nil && validErr == nil && !rejectable(fault):
 			t.Fatalf("fuel %v: a valid module is rejected: %v: %x", fuel, err, wasm)
 		case err == nil && validErr != nil && compiles(p.Wasm) == nil && !takenOut(validErr):

@@ -13,8 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
@@ -34,7 +34,7 @@ func messages(tb testing.TB) []message {
 		"node_request": abi.ExportNode, "contest_request": abi.ExportContest,
 		"edge_request": abi.ExportEdges, "judge_request": abi.ExportJudge,
 	}
-	sets := must.Get(abitest.Sets())(tb)
+	sets := must.Get(vectors.Sets())(tb)
 	var all []message
 	for _, set := range sets {
 		export, ok := exports[set.Type]

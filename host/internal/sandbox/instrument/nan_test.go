@@ -165,10 +165,7 @@ func nanBits(t *testing.T, config wazero.RuntimeConfig, fuel bool) []byte {
 			module.Funcs = append(module.Funcs, shows(form, p)...)
 		}
 		program := rewrite(t, module.Bytes(), fuel)
-		m, err := r.InstantiateWithConfig(ctx, program.Wasm, wazero.NewModuleConfig().WithName(""))
-		if err != nil {
-			t.Fatalf("%s: %v", form.Name, err)
-		}
+		m := must.Get(r.InstantiateWithConfig(ctx, program.Wasm, wazero.NewModuleConfig().WithName("")))(t, form.Name)
 		machine{m, program}.fill(aLot)
 		for _, p := range pairs(form) {
 			must.Get(m.ExportedFunction("f" + p.String()).Call(ctx))(t)

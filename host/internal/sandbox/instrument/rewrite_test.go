@@ -143,9 +143,7 @@ func TestRestorable(t *testing.T) {
 			}
 			r := wazero.NewRuntime(t.Context())
 			defer func() { _ = r.Close(t.Context()) }()
-			if _, err := r.CompileModule(t.Context(), p.Wasm); err != nil {
-				t.Error(err)
-			}
+			must.Get(r.CompileModule(t.Context(), p.Wasm))(t)
 		})
 	}
 }

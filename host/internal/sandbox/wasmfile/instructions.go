@@ -58,9 +58,6 @@ type Instruction struct {
 	Empty bool
 }
 
-// IsVector reports whether an instruction works on vectors of 128 bits.
-func (op Opcode) IsVector() bool { return op>>16 == prefixVector }
-
 // Instruction passes over one instruction.
 func (r *Reader) Instruction() Instruction {
 	in := Instruction{Start: r.off}

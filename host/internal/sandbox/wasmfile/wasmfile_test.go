@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -151,9 +152,7 @@ func TestLocalsOfAModuleAreBounded(t *testing.T) {
 	wasm := wasmtest.Section(slices.Clone(header), 1, []byte{1, 0x60, 0, 0})
 	wasm = wasmtest.Section(wasm, 3, append(wasmtest.Uint(nil, functions), make([]byte, functions)...))
 	wasm = wasmtest.Section(wasm, 10, append(wasmtest.Uint(nil, functions), code...))
-	if _, err := wasmfile.Parse(wasm); err == nil || !strings.Contains(err.Error(), "more than 8000000 locals") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, check.Err(wasmfile.Parse(wasm)), "more than 8000000 locals")
 }
 
 func TestAnnotate(t *testing.T) {
@@ -165,9 +164,7 @@ func TestAnnotate(t *testing.T) {
 		if got, _ := after.Custom(name); string(got) != "payload" {
 			t.Errorf("%s holds %q", name, got)
 		}
-		if after.CodeDigest() != before.CodeDigest() {
-			t.Errorf("%s: annotating changed the code", name)
-		}
+		check.Equal(t, after.CodeDigest(), before.CodeDigest(), name, "annotating changed the code")
 		for _, c := range before.Customs {
 			if got, ok := after.Custom(c.Name); c.Name != name && (!ok || !bytes.Equal(got, c.Payload)) {
 				t.Errorf("annotating %s changed %s to %q", name, c.Name, got)
@@ -249,8 +246,6 @@ func TestAccept_DI6_OtherFilesAreNamed(t *testing.T) {
 		"":                                      "offset 0: not a WebAssembly file",
 		strings.Repeat(" ", 70_000) + "(module": "offset 0: not a WebAssembly file",
 	} {
-		if _, err := wasmfile.Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %q", file, err, want)
-		}
+		check.Fails(t, check.Err(wasmfile.Parse([]byte(file))), want, file)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -29,11 +28,7 @@ type scratch struct {
 	arg     scanArg
 	regions [128]region
 	kept    int // bytes that were copied back
-	spans   []span
 }
-
-// use does something with a part of a memory, from a byte to a byte.
-type use func(s *scratch, m *Memory, from, to uint64)
 
 func (k *kernel) open(way Way) (err error) {
 	k.scratch.New = func() any { return new(scratch) }
@@ -204,19 +199,10 @@ func (k *kernel) reset(m *Memory) (err error) {
 	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
 	defer k.scratch.Put(s)
 	s.kept = 0
-	if err = k.scan(s, m, (*scratch).restore); err == nil && s.full() {
+	if err = k.scan(s, m); err == nil && s.full() {
 		err = discard(m.buf)
 	}
 	return err
-}
-
-// spans gives every part that was written, and perhaps others.
-func (k *kernel) spans(m *Memory) ([]span, error) {
-	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
-	defer k.scratch.Put(s)
-	s.kept, s.spans = 0, s.spans[:0]
-	err := k.scan(s, m, func(s *scratch, _ *Memory, from, to uint64) { s.spans = append(s.spans, span{from, to}) })
-	return slices.Clone(s.spans), err
 }
 
 // restore copies a span of the image back, and clears what lies behind it. Clearing costs less than having the kernel drop pages, which
@@ -259,8 +245,8 @@ const (
 	pageIsSwapped = 1 << 4
 )
 
-// scan has something done with the spans that were written, until there are too many.
-func (k *kernel) scan(s *scratch, m *Memory, do use) error {
+// scan restores the spans that were written, until there are too many.
+func (k *kernel) scan(s *scratch, m *Memory) error {
 	base := uint64(uintptr(unsafe.Pointer(&m.buf[0])))
 	s.arg = scanArg{
 		size:  uint64(unsafe.Sizeof(s.arg)),
@@ -278,7 +264,7 @@ func (k *kernel) scan(s *scratch, m *Memory, do use) error {
 			return fmt.Errorf("PAGEMAP_SCAN gave %d regions up to %#x", n, s.arg.walkEnd)
 		}
 		for _, r := range s.regions[:n] {
-			do(s, m, r.start-base, r.end-base)
+			s.restore(m, r.start-base, r.end-base)
 		}
 		s.arg.start = s.arg.walkEnd
 	}

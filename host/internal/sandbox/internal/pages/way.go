@@ -19,10 +19,12 @@ const (
 	Discard
 	// Compare compares every page with the image and copies back what differs. It works everywhere, and shares nothing.
 	Compare
+	// Fresh resets nothing: whoever opens it makes a new memory each time.
+	Fresh
 )
 
 func (w Way) String() string {
-	names := [...]string{"auto", "scan", "discard", "compare"}
+	names := [...]string{"auto", "scan", "discard", "compare", "fresh"}
 	if w < 0 || int(w) >= len(names) {
 		return fmt.Sprintf("way %d", int(w))
 	}
@@ -64,6 +66,9 @@ func Open(way Way) (*Pager, error) {
 	if way == Auto {
 		return openCheapest(), nil
 	}
+	if way == Fresh {
+		way = Compare
+	}
 	pagers.Lock()
 	defer pagers.Unlock()
 	if p, ok := pagers.open[way]; ok {
@@ -93,9 +98,6 @@ func openCheapest() *Pager {
 	}
 	return &Pager{way: Compare}
 }
-
-// Way is how this pager resets memories.
-func (p *Pager) Way() Way { return p.way }
 
 // errWrongBytes is a way that does not do what it says.
 var errWrongBytes = errors.New("a page was not reset")

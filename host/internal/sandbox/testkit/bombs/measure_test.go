@@ -24,16 +24,19 @@ import (
 // maxFile is the largest file that is measured.
 const maxFile = 16 << 20
 
+// mostDeclared is how many globals and imports the sandbox takes.
+const mostDeclared = 50_000
+
 // The most that compiling an accepted module may take.
 const (
-	maxSeconds   = 20
+	maxSeconds   = 40
 	maxMegabytes = 512
 )
 
-var defaults = complexity.Limits{Steps: abi.DefaultCompileSteps, Bytes: abi.DefaultCompileBytes}
+var defaults = complexity.Cost{Steps: abi.DefaultCompileSteps, Bytes: abi.DefaultCompileBytes}
 
 // estimate is what a module's compilation costs, as the sandbox estimates it.
-func estimate(wasm []byte, limits complexity.Limits) (complexity.Cost, error) {
+func estimate(wasm []byte, limits complexity.Cost) (complexity.Cost, error) {
 	file, err := wasmfile.Parse(wasm)
 	if err != nil {
 		return complexity.Cost{}, err
@@ -50,14 +53,15 @@ func estimate(wasm []byte, limits complexity.Limits) (complexity.Cost, error) {
 }
 
 // largest is the largest size of a family that is accepted, in a file of at most that many bytes.
-func largest(f bombs.Family, limits complexity.Limits, maxFile int) int {
+func largest(f bombs.Family, limits complexity.Cost, maxFile int) int {
 	accepted := func(n int) bool {
 		wasm := f.Make(n)
 		if len(wasm) > maxFile {
 			return false
 		}
 		_, err := estimate(wasm, limits)
-		return err == nil
+		file, fault := wasmfile.Parse(wasm)
+		return err == nil && fault == nil && len(file.Globals)+len(file.Imports) <= mostDeclared
 	}
 	low, high := 1, 2
 	for accepted(high) {

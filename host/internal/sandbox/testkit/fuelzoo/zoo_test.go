@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -21,14 +22,8 @@ var errNoFuel = errors.New("no fuel")
 func run(t *testing.T, l fuelzoo.Loop, slice int64, more func(spent int64) bool) error {
 	t.Helper()
 	ctx := t.Context()
-	file, err := wasmfile.Parse(l.Wasm)
-	if err != nil {
-		t.Fatalf("%s: %v", l.Name, err)
-	}
-	p, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 1000})
-	if err != nil {
-		t.Fatalf("%s: %v", l.Name, err)
-	}
+	file := must.Get(wasmfile.Parse(l.Wasm))(t, l.Name)
+	p := must.Get(instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 1000}))(t, l.Name)
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(1024).WithCoreFeatures(api.CoreFeaturesV2))
 	defer func() { _ = r.Close(context.Background()) }()
 	var spent int64
@@ -44,11 +39,8 @@ func run(t *testing.T, l fuelzoo.Loop, slice int64, more func(spent int64) bool)
 	}
 	must.Get(r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx))(t)
-	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithStartFunctions())
-	if err != nil {
-		t.Fatalf("%s: %v", l.Name, err)
-	}
-	_, err = m.ExportedFunction("f").Call(ctx)
+	m := must.Get(r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithStartFunctions()))(t, l.Name)
+	_, err := m.ExportedFunction("f").Call(ctx)
 	return err
 }
 
@@ -60,9 +52,7 @@ func TestAccept_FX5_FuelEndsEveryLoop(t *testing.T) {
 	for _, l := range fuelzoo.All() {
 		slices := 0
 		err := run(t, l, 1000, func(int64) bool { slices++; return slices < 3 })
-		if !errors.Is(err, errNoFuel) {
-			t.Errorf("%s ended with %v", l.Name, err)
-		}
+		check.Is(t, err, errNoFuel, l.Name, "ended with")
 	}
 }
 
