@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -100,17 +101,13 @@ func TestFindBase(t *testing.T) {
 func TestFileAt(t *testing.T) {
 	t.Parallel()
 	r := open(t, repository(t))
-	if got, err := r.FileAt(t.Context(), "green", "cart.go", 13); err != nil || string(got) != "green product" {
-		t.Errorf("got %q, %v", got, err)
-	}
+	check.Equal(t, string(must.Get(r.FileAt(t.Context(), "green", "cart.go", 13))(t)), "green product")
 	for name, want := range map[string]error{"cart.go": repo.ErrTooLarge, "link.go": fs.ErrNotExist, "sub": fs.ErrNotExist, "none.go": fs.ErrNotExist, "../x": fs.ErrNotExist} {
 		if got, err := r.FileAt(t.Context(), "green", name, 12); !errors.Is(err, want) {
 			t.Errorf("%s: got %q, %v; want %v", name, got, err, want)
 		}
 	}
-	if _, err := r.FileAt(t.Context(), "nosuch", "cart.go", 12); !errors.Is(err, repo.ErrRevision) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(r.FileAt(t.Context(), "nosuch", "cart.go", 12)), repo.ErrRevision)
 }
 
 // TestAccept_EX5_Clones: clones as continuous integration has them give the same changes, or say in one line what to do.
@@ -161,9 +158,7 @@ func TestAccept_EX5_Clones(t *testing.T) {
 	super := filepath.Join(other, "super")
 	inSuper := gitIn(t, super)
 	inSuper("commit", "-qm", "one")
-	if c := openSource(t, super, "HEAD").Changed(); len(c) != 0 {
-		t.Errorf("nothing changed, and got %+v", c)
-	}
+	check.Len(t, openSource(t, super, "HEAD").Changed(), 0, "nothing changed, and")
 	gitIn(t, filepath.Join(super, "mod"))("checkout", "-q", first)
 	inSuper("commit", "-qam", "two")
 	if c := openSource(t, super, "HEAD~1").Changed(); len(c) != 1 || c[0].Path != "mod" || !c[0].Opaque {

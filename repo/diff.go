@@ -2,6 +2,7 @@ package repo
 
 import (
 	"context"
+	"path"
 )
 
 // maxEdits bounds the work on two files: what differs in more lines is given as one hunk.
@@ -124,8 +125,13 @@ type Edit struct {
 
 // Edits compares a file of two trees by lines. A file of more than limit bytes, and one that the later tree has not, gives none.
 func Edits(ctx context.Context, old, now *Tree, path string, limit int64) ([]Edit, error) {
+	return comparedAs(ctx, old, now, path, path, limit)
+}
+
+func comparedAs(ctx context.Context, old, now *Tree, before, after string, limit int64) ([]Edit, error) {
 	var lines [2][]string
 	for i, t := range []*Tree{old, now} {
+		path := []string{before, after}[i]
 		f, ok := t.File(path)
 		switch {
 		case (!ok || f.Mode == Symlink) && t == now:
@@ -144,4 +150,42 @@ func Edits(ctx context.Context, old, now *Tree, path string, limit int64) ([]Edi
 		edits = append(edits, Edit{h, lines[0][h.OldFirst-1:][:h.OldLines], lines[1][h.NewFirst-1:][:h.NewLines]})
 	}
 	return edits, nil
+}
+
+// mostNames is how many files are looked at for one that was renamed.
+const mostNames = 100
+
+// Renamed finds the file of the later tree that a file has become which that tree does not have: the one that has most of its lines, at least half of
+// them, among those that the earlier tree has not. It gives also what was edited. The name is empty if there is none.
+func Renamed(ctx context.Context, old, now *Tree, name string, limit int64) (to string, changed []Edit, err error) {
+	text, err := old.Read(ctx, name, limit+1)
+	all := len(splitLines(string(text)))
+	if err != nil || int64(len(text)) > limit || all == 0 {
+		return "", nil, err
+	}
+	least, looked := all-all/2, 0
+	for _, candidate := range now.Paths() {
+		if _, ok := old.File(candidate); ok || path.Ext(candidate) != path.Ext(name) {
+			continue
+		}
+		if looked++; looked > mostNames {
+			break
+		}
+		f, _ := now.File(candidate)
+		if info, ok := old.File(name); !ok || f.Mode == Symlink || info.Mode == Symlink {
+			continue
+		}
+		list, err := comparedAs(ctx, old, now, name, candidate, limit)
+		if err != nil {
+			return "", nil, err
+		}
+		kept := all
+		for i := range list {
+			kept -= list[i].OldLines
+		}
+		if kept >= least && (list != nil || kept == all) {
+			to, changed, least = candidate, list, kept+1
+		}
+	}
+	return to, changed, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -174,9 +175,7 @@ func TestAccept_FZ4_NeighboursAndRows(t *testing.T) {
 				t.Errorf("tests %+v, want changed %v, new %v", tests, tt.changed, tt.fresh)
 			}
 			for _, f := range tree.Frames(tt.log) {
-				if tree.Touches(f) != tt.changed {
-					t.Errorf("the diff touches %+v, want %v", f, tt.changed)
-				}
+				check.Equal(t, tree.Touches(f), tt.changed, "the diff touches", f)
 			}
 		})
 	}
@@ -208,9 +207,7 @@ func TestAccept_EX3_NewTests(t *testing.T) {
 				git("commit", "-qm", "change")
 			}
 			tree := openSource(t, dir, "HEAD~1")
-			if diff := cmp.Diff([]repo.Test{tt.want}, tree.Tests(tt.log, tree.Frames(tt.log))); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, cmp.Diff([]repo.Test{tt.want}, tree.Tests(tt.log, tree.Frames(tt.log))))
 		})
 	}
 }
@@ -235,9 +232,7 @@ func TestATreeCanBeAskedByMany(t *testing.T) {
 		tests, touched := answer(alone, text)
 		group.Go(func() {
 			gotTests, gotTouched := answer(tree, text)
-			if diff := cmp.Diff(tests, gotTests) + cmp.Diff(touched, gotTouched); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, cmp.Diff(tests, gotTests)+cmp.Diff(touched, gotTouched), "")
 		})
 	}
 	group.Wait()

@@ -45,6 +45,10 @@ type Repository struct {
 	newHash func() hash.Hash // by which git names contents
 	// apart is the folder of a bare repository of our own, which has the objects of this one as alternates; empty for this one.
 	apart string
+	// index and work are a file in place of its index, and a folder in place of its working tree: what is checked out.
+	index, work string
+	filters     []string // that are configured
+	endings     []string // configuration of how files are checked out
 }
 
 // Open opens the repository that a folder is part of, which may be a subfolder, a linked working tree or a submodule.
@@ -85,7 +89,7 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 	if r.newHash = sha1.New; strings.TrimSpace(string(format)) == "sha256" {
 		r.newHash = sha256.New
 	}
-	return r, r.disableFilters(ctx)
+	return r, r.readConfig(ctx)
 }
 
 // Top is the folder of the working tree.
@@ -94,9 +98,10 @@ func (r *Repository) Top() string { return r.top }
 // Dir is the opened folder's place in every tree: relative to its top, slash-separated, "." for the top.
 func (r *Repository) Dir() string { return r.dir }
 
-// disableFilters takes their commands from the filters that are configured, so that a comparison of files runs none of them.
-func (r *Repository) disableFilters(ctx context.Context) error {
-	names, err := r.git(ctx, "config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+// readConfig takes their commands from the filters that are configured, so that a comparison of files runs none of them, and notes how files
+// are checked out.
+func (r *Repository) readConfig(ctx context.Context) error {
+	read, err := r.git(ctx, "config", "--null", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$|^core\.(autocrlf|eol|attributesfile)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil // none is configured
@@ -104,8 +109,15 @@ func (r *Repository) disableFilters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(read), "\x00"), "\x00") {
+		name, _, _ := strings.Cut(entry, "\n")
+		filter, isFilter := strings.CutPrefix(name, "filter.")
+		if !isFilter {
+			r.endings = append(r.endings, "-c", strings.Replace(entry, "\n", "=", 1)) // without a value it is true
+			continue
+		}
 		r.config = append(r.config, "-c", name+"=")
+		r.filters = append(r.filters, filter[:strings.LastIndex(filter, ".")])
 	}
 	return nil
 }
@@ -118,14 +130,20 @@ var errTooLong = errors.New("too much output")
 
 // git runs a git command at the top of the working tree and gives its output.
 func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
-	return r.bounded(ctx, maxOutput, args...)
+	return r.bounded(ctx, nil, maxOutput, args...)
+}
+
+// fed runs a git command that reads paths.
+func (r *Repository) fed(ctx context.Context, paths []string, args ...string) ([]byte, error) {
+	return r.bounded(ctx, strings.NewReader(strings.Join(append(paths, ""), "\x00")), maxOutput, args...)
 }
 
 // bounded runs a git command and gives its output, of at most so many bytes.
-func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
+func (r *Repository) bounded(ctx context.Context, in io.Reader, most int64, args ...string) ([]byte, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	cmd := r.command(ctx, args...)
+	cmd.Stdin = in
 	var problem beginning
 	cmd.Stderr = &problem
 	pipe, err := cmd.StdoutPipe()
@@ -169,6 +187,9 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
+	if r.index != "" {
+		args = slices.Concat(r.endings, args)
+	}
 	cmd := exec.CommandContext(ctx, "git", append(slices.Clip(r.config), args...)...) //nolint:gosec // revisions can't be flags
 	cmd.Dir = r.top
 	for _, v := range os.Environ() {
@@ -181,6 +202,9 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	if r.apart != "" {
 		cmd.Dir = r.apart
 		cmd.Env = append(cmd.Env, "GIT_DIR="+r.apart, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	}
+	if r.index != "" { // what is checked out counts all attributes
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.index, "GIT_WORK_TREE="+r.work, "GIT_ATTR_NOSYSTEM=0")
 	}
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -24,10 +25,7 @@ func output(t *testing.T, dir, input string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	cmd.Stdin = strings.NewReader(input)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git %v: %v", args, err)
-	}
+	out := must.Get(cmd.Output())(t, "git", args)
 	return strings.TrimSpace(string(out))
 }
 
@@ -55,9 +53,7 @@ func TestLineOfAHostileHistory(t *testing.T) {
 		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n", "hash-object", "-t", "commit", "-w", "--stdin")
 	r := open(t, dir)
 	first, list, err := r.Line(t.Context(), base, signed, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []repo.Commit{
 		{ID: second, Author: list[0].Author, Title: title, Paths: []string{"a.go", "é.go"}},
 		{ID: signed, Author: "a", Title: "signed"},
@@ -71,10 +67,8 @@ func TestLineOfAHostileHistory(t *testing.T) {
 	if _, _, err := r.Line(t.Context(), base, signed, 1); !errors.Is(err, repo.ErrLine) || !strings.Contains(err.Error(), "more than 1 from") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := repo.Bounded(r, t.Context(), 10, "log"); !errors.Is(err, repo.ErrTooLong) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := repo.Bounded(r, t.Context(), 1<<20, "log", base+"x"); err == nil || strings.Contains(err.Error(), "\n") {
+	check.Is(t, check.Err(repo.Bounded(r, t.Context(), nil, 10, "log")), repo.ErrTooLong)
+	if _, err := repo.Bounded(r, t.Context(), nil, 1<<20, "log", base+"x"); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -180,9 +174,7 @@ func TestAccept_AL3_AmbiguousRevisions(t *testing.T) {
 	for name, want := range map[string]string{
 		"HEAD": head, "@": head, head: head, "refs/heads/main": head, "refs/tags/main": green, "same": head, "below/main": head, "green": green, "refs/heads/main~1": green,
 	} {
-		if got, err := r.Commit(t.Context(), name); err != nil || got != want {
-			t.Errorf("%s: got %s, %v; expected %s", name, got, err, want)
-		}
+		check.Equal(t, must.Get(r.Commit(t.Context(), name))(t), want, name)
 	}
 }
 
@@ -216,9 +208,7 @@ func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
 			// Another file in its place: git compares the time of a change by the second.
 			other := filepath.Join(t.TempDir(), "other.go")
 			must.Do(t, errors.Join(os.WriteFile(other, []byte("evil"), 0o644), os.Chtimes(other, long, long), os.Rename(other, file)))
-			if told := output(t, dir, "", "status", "--porcelain", "--untracked-files=no"); told != "" {
-				t.Fatalf("git tells %s", told)
-			}
+			must.Equal(t, output(t, dir, "", "status", "--porcelain", "--untracked-files=no"), "", "git tells")
 			r := open(t, dir)
 			head := headOf(t, r)
 			committed := treeAt(t, r, "main")
@@ -247,9 +237,7 @@ func TestSparseCheckout(t *testing.T) {
 		func() (*repo.Tree, error) { return r.At(t.Context(), "green") },
 	} {
 		tr := must.Get(read())(t)
-		if got := contents(t, tr)["sub/x.go"]; got != "x" {
-			t.Errorf("got %q", got)
-		}
+		check.Equal(t, contents(t, tr)["sub/x.go"], "x")
 	}
 }
 
@@ -262,9 +250,7 @@ func TestAccept_AL7_LongTitles(t *testing.T) {
 		" <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n\n" + title + "\n"
 	r := open(t, dir)
 	_, list, err := r.Line(t.Context(), "main", output(t, dir, object, "hash-object", "-t", "commit", "-w", "--stdin"), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := list[0]
 	if c.Title != title[:199] || len(c.Author) < 100 || len(c.Author) > 200 || !utf8.ValidString(c.Author) {
 		t.Errorf("%d bytes of the title %q, %d of the author %q", len(c.Title), c.Title, len(c.Author), c.Author)

@@ -54,16 +54,17 @@ func (r *Repository) Merge(ctx context.Context, folder, target, commit string, h
 	if err != nil {
 		return nil, err
 	}
-	files, err := parse(listed, 2, nil)
-	if err != nil {
+	t := &Tree{repository: apart, modules: map[string]string{}}
+	if t.files, err = parse(listed, 2, t.modules); err != nil {
 		return nil, err
 	}
-	for path, f := range files {
-		if g, ok := head.files[path]; ok && g.Mode == f.Mode && g.Blob == f.Blob {
-			files[path] = g // as it is checked out
-		}
+	for path, f := range t.files {
+		f.commit = merged
+		g, ok := head.files[path]
+		f.work = ok && g.work && g.Mode == f.Mode && g.Blob == f.Blob
+		t.files[path] = f
 	}
-	return &Tree{repository: apart, files: files}, nil
+	return t, t.addSubmodules(ctx, false, head.modules)
 }
 
 // besides makes a bare repository that has the objects of this one, and nothing of its configuration.
@@ -77,15 +78,7 @@ func (r *Repository) besides(ctx context.Context, folder string) (*Repository, e
 	if _, err := apart.git(ctx, "init", "--quiet", "--bare", "--template=", "--object-format="+strings.TrimSpace(string(format))); err != nil {
 		return nil, err
 	}
-	place := func(name string) (string, error) {
-		found, err := r.git(ctx, "rev-parse", "--git-path", name)
-		at := filepath.FromSlash(strings.TrimSuffix(string(found), "\n"))
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(r.top, at)
-		}
-		return at, err
-	}
-	objects, err := place("objects")
+	objects, err := r.gitPath(ctx, "objects")
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +86,31 @@ func (r *Repository) besides(ctx context.Context, folder string) (*Repository, e
 		os.WriteFile(filepath.Join(folder, "objects", "info", "alternates"), []byte(quoted(objects)+"\n"), 0o600)); err != nil {
 		return nil, err
 	}
-	shallow, err := place("shallow")
+	return &apart, r.copyOwn(ctx, "shallow", folder)
+}
+
+// copyOwn copies a file of the repository, if there is one, to that of another one.
+func (r *Repository) copyOwn(ctx context.Context, name, folder string) error {
+	from, err := r.gitPath(ctx, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	switch text, err := os.ReadFile(shallow); {
-	case err == nil:
-		return &apart, os.WriteFile(filepath.Join(folder, "shallow"), text, 0o600) //nolint:gosec // the folder is ours
-	case !errors.Is(err, os.ErrNotExist):
-		return nil, err
+	text, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return &apart, nil
+	to := filepath.Join(folder, filepath.FromSlash(name))
+	return errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, text, 0o600)) //nolint:gosec // the folder is ours
+}
+
+// gitPath is where the repository has a file of its own.
+func (r *Repository) gitPath(ctx context.Context, name string) (string, error) {
+	found, err := r.git(ctx, "rev-parse", "--git-path", name)
+	at := filepath.FromSlash(strings.TrimSuffix(string(found), "\n"))
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(r.top, at)
+	}
+	return at, err
 }
 
 // quoted is a path as git reads it in a list or a stream.

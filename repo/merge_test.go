@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -55,17 +56,13 @@ func TestMerge(t *testing.T) {
 		"both.go": "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "same.go": "same\n", "file/inside": "now a folder\n", `odd "name" ü.go`: "odd, changed\n", "target.go": "target\n",
 		"head.go": "head\n", "new/other.go": "other\n", "untracked.go": "untracked\n", "link": "-> same.go", "new/moved.go": "a\nb\nc\nd\ne\nF\n",
 	}
-	if diff := cmp.Diff(want, contents(t, merged)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, contents(t, merged)), "(-want +got)")
 	after := folder(t, filepath.Join(dir, ".git"))
 	maps.DeleteFunc(after, func(name, text string) bool { return before[name] == text })
 	if len(after) > 0 {
 		t.Errorf("the repository was changed: %v", after)
 	}
-	if _, err := merge(t, dir, "nosuch"); !errors.Is(err, repo.ErrRevision) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(merge(t, dir, "nosuch")), repo.ErrRevision)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := open(t, dir)
@@ -79,10 +76,8 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 	t.Run("linked working tree, and a target that has head", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "other")
 		must.Git(t, dir, "worktree", "add", "-q", "--detach", other, "target~1")
-		merged, err := merge(t, other, "target")
-		if err != nil || contents(t, merged)["both.go"] != "one\n2\n3\n4\n5\n6\n7\n8\n9\n" {
-			t.Errorf("%v, %v", merged, err)
-		}
+		merged := must.Get(merge(t, other, "target"))(t)
+		check.Equal(t, contents(t, merged)["both.go"], "one\n2\n3\n4\n5\n6\n7\n8\n9\n")
 	})
 	t.Run("submodule", func(t *testing.T) {
 		outer := t.TempDir()
@@ -92,7 +87,7 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 		must.Git(t, outer, "branch", "target")
 		must.Write(t, outer, map[string]string{"new.go": "new\n"})
 		merged := must.Get(merge(t, outer, "target"))(t)
-		if got := contents(t, merged); len(got) != 2 || got["new.go"] != "new\n" {
+		if got := contents(t, merged); got["new.go"] != "new\n" || got["inner/same.go"] != "same\n" {
 			t.Errorf("got %v", got)
 		}
 	})
@@ -145,10 +140,8 @@ func TestAccept_EX6_NothingRunsInAMerge(t *testing.T) {
 	for _, hook := range []string{"reference-transaction", "post-merge", "pre-merge-commit"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, ".git", "hooks", hook), []byte("#!/bin/sh\necho "+hook+" >> "+ran+"\n"), 0o755))
 	}
-	merged, err := merge(t, dir, "target")
-	if err != nil || contents(t, merged)["both.go"] != "one\n2\n3\n4\n5\n6\n7\n8\nnine\n" {
-		t.Errorf("%v", err)
-	}
+	merged := must.Get(merge(t, dir, "target"))(t)
+	check.Equal(t, contents(t, merged)["both.go"], "one\n2\n3\n4\n5\n6\n7\n8\nnine\n")
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("these were run:\n%s", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -37,9 +38,7 @@ func TestAccept_IG2_PlaceOfAFailure(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			file, line := tree.PlaceOf(tt.of)
-			if got := fmt.Sprintf("%s:%d", file, line); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
-			}
+			check.Equal(t, fmt.Sprintf("%s:%d", file, line), tt.want)
 		})
 	}
 }
@@ -87,9 +86,7 @@ func TestAccept_IG2_PlacesThatRunnersPrint(t *testing.T) {
 			t.Parallel()
 			tt.of.Texts = tt.texts
 			file, line := tree.PlaceOf(tt.of)
-			if got := fmt.Sprintf("%s:%d", file, line); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
-			}
+			check.Equal(t, fmt.Sprintf("%s:%d", file, line), tt.want)
 		})
 	}
 }

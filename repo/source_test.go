@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -69,9 +70,7 @@ func TestFramesOfLogs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, tree.Frames(tt.log)); diff != "" {
-				t.Error(diff)
-			}
+			check.Same(t, cmp.Diff(tt.want, tree.Frames(tt.log)))
 		})
 	}
 }
@@ -125,9 +124,7 @@ func TestNothingLeavesTheFolder(t *testing.T) {
 			t.Errorf("%s: %q", name, got.Lines)
 		}
 	}
-	if frames := tree.Frames("link.go:1 up/secret.go:1 " + secret + ":1"); len(frames) != 0 {
-		t.Errorf("%v", frames)
-	}
+	check.Len(t, tree.Frames("link.go:1 up/secret.go:1 "+secret+":1"), 0)
 }
 
 // checkout makes a repository whose top is one folder above the module.
@@ -169,39 +166,25 @@ func TestChangesSince(t *testing.T) {
 	first := git("rev-parse", "HEAD~1")
 	for _, since := range []string{"HEAD~1", "@^", "v1", "refs/tags/v1", "main~", "HEAD^0~1", first, first[:9]} {
 		tree := openSource(t, dir, since)
-		if diff := cmp.Diff(want, tree.Changed()); diff != "" {
-			t.Errorf("since %s: %s", since, diff)
-		}
+		check.Same(t, cmp.Diff(want, tree.Changed()), "since", since)
 		frames := tree.Frames("bank/ledger.go:10 bank/ledger.go:14 py/app/core.py:3 shop/ledger_test.go:4")
 		for i, touched := range []bool{true, false, true, false} {
-			if tree.Touches(frames[i]) != touched {
-				t.Errorf("since %s: %s:%d: touched is %v", since, frames[i].Path, frames[i].Line, !touched)
-			}
+			check.Equal(t, tree.Touches(frames[i]), touched, "since", since, frames[i].Path, frames[i].Line, "touched")
 		}
 	}
 	for _, since := range []string{"HEAD~9", "none", "dead", "../config", "HEAD^3", "v1:bank", "-q", strings.Repeat("HEAD", 100), "~", "config"} {
-		if _, err := repo.OpenSource(t.Context(), dir, since); !errors.Is(err, repo.ErrRevision) {
-			t.Errorf("since %q: %v", since, err)
-		}
+		check.Is(t, check.Err(repo.OpenSource(t.Context(), dir, since)), repo.ErrRevision, "since", since)
 	}
 	git("worktree", "add", "-q", filepath.Join(top, "other"), "HEAD")
-	if got := openSource(t, filepath.Join(top, "other", "checkout"), "HEAD~1").Changed(); len(got) != 2 {
-		t.Errorf("in another work tree: %v", got)
-	}
+	check.Len(t, openSource(t, filepath.Join(top, "other", "checkout"), "HEAD~1").Changed(), 2, "in another work tree")
 	git("gc", "-q")
-	if diff := cmp.Diff(want, openSource(t, dir, "HEAD~1").Changed()); diff != "" {
-		t.Errorf("of packed objects: %s", diff)
-	}
+	check.Same(t, cmp.Diff(want, openSource(t, dir, "HEAD~1").Changed()), "of packed objects")
 }
 
 func TestNoRepository(t *testing.T) {
 	t.Parallel()
-	if _, err := repo.OpenSource(t.Context(), module(t), "HEAD"); err == nil || !strings.Contains(err.Error(), "no git repository") {
-		t.Error(err)
-	}
-	if _, err := repo.OpenSource(t.Context(), filepath.Join(t.TempDir(), "none"), ""); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	check.Fails(t, check.Err(repo.OpenSource(t.Context(), module(t), "HEAD")), "no git repository")
+	check.Is(t, check.Err(repo.OpenSource(t.Context(), filepath.Join(t.TempDir(), "none"), "")), fs.ErrNotExist)
 }
 
 func TestDigestFollowsTheSource(t *testing.T) {
@@ -211,9 +194,7 @@ func TestDigestFollowsTheSource(t *testing.T) {
 		return must.Get(openSource(t, dir, "").Digest(t.Context()))(t)
 	}
 	before := digest()
-	if again := digest(); again != before {
-		t.Error("two digests of one source")
-	}
+	check.Equal(t, digest(), before, "two digests of one source")
 	must.Write(t, dir, map[string]string{"root.go": "package other\n"})
 	if digest() == before {
 		t.Error("another source, and the same digest")
@@ -298,9 +279,7 @@ func TestDigestWithoutAFileThatWentAway(t *testing.T) {
 	must.Write(t, dir, map[string]string{"b.go": "package m\n"})
 	tree := openSource(t, dir, "")
 	must.Do(t, os.Remove(filepath.Join(dir, "b.go")))
-	if got := digest(tree); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, digest(tree), want)
 }
 
 // Files of the source are others' work: whatever they hold, a tree over them is opened, and what a log names in it is found or not.

@@ -24,7 +24,7 @@ import (
 // Mode is what a file of a tree is.
 type Mode string
 
-// The modes. Submodules are left out: a tree has an empty folder in their place.
+// The modes. Submodules are trees of their own, which paths don't lead into.
 const (
 	Regular    Mode = "100644"
 	Executable Mode = "100755"
@@ -39,6 +39,8 @@ type File struct {
 	Blob string
 	// work says that the content is in the working tree, and perhaps not in the repository; untracked, that git does not know the file.
 	work, untracked bool
+	// commit is that by whose attributes it is checked out; empty for files of the working tree.
+	commit string
 }
 
 // Tree is the files of a tree by their slash-separated paths. It is not changed after it was made.
@@ -46,6 +48,7 @@ type Tree struct {
 	repository *Repository
 	files      map[string]File
 	modules    map[string]string // commits of submodules
+	subs       map[string]sub    // submodules that are, or should be, checked out
 }
 
 // Digest names the tree by all that is in it.
@@ -53,6 +56,13 @@ func (t *Tree) Digest() string {
 	h := sha256.New()
 	for _, path := range t.Paths() {
 		fmt.Fprintf(h, "%s %s %s\x00", t.files[path].Mode, t.files[path].Blob, path)
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.subs)) {
+		digest := t.subs[path].why
+		if of := t.subs[path].tree; of != nil {
+			digest = of.Digest()
+		}
+		fmt.Fprintf(h, "%s %s %s\x00", submodule, digest, path)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
@@ -125,7 +135,7 @@ func (t *Tree) Differ(other *Tree, selected func(path string) bool) bool {
 
 // Mix gives the tree that has the tests and fixtures of one tree and everything else of another.
 func Mix(product, tests *Tree) *Tree {
-	mixed := &Tree{repository: product.repository, files: map[string]File{}}
+	mixed := &Tree{repository: product.repository, files: map[string]File{}, subs: product.subs}
 	for path, f := range product.files {
 		if !sourcefile.IsTest(path) {
 			mixed.files[path] = f
@@ -139,8 +149,8 @@ func Mix(product, tests *Tree) *Tree {
 	return mixed
 }
 
-// At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
-// out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
+// At reads the tree of a revision, with submodules at the commits that it names. What is read of files is what the working tree has where that is the
+// same, as it is checked out, and else what was committed.
 func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
 	commit, err := r.Commit(ctx, revision)
 	if err != nil {
@@ -154,18 +164,16 @@ func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
 	if t.files, err = parse(listed, 2, t.modules); err != nil {
 		return nil, err
 	}
-	checkedOut, _, err := r.unmodified(ctx, nil)
+	now := map[string]string{}
+	checkedOut, _, err := r.unmodified(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	files := t.files
-	for path, f := range files {
-		if g, ok := checkedOut[path]; ok && g == f {
-			f.work = true
-			files[path] = f
-		}
+	for path, f := range t.files {
+		f.work, f.commit = checkedOut[path] == f, commit
+		t.files[path] = f
 	}
-	return t, nil
+	return t, t.addSubmodules(ctx, false, now)
 }
 
 // advice says what to do about a revision that a shallow clone lacks.
@@ -241,7 +249,7 @@ func (r *Repository) Head(ctx context.Context) (*Tree, error) {
 			return nil, err
 		}
 	}
-	return t, nil
+	return t, t.addSubmodules(ctx, true, nil)
 }
 
 // working describes a file of the working tree that may not be as git knows it: only its time may differ. Folders, such as
@@ -307,55 +315,6 @@ func parse(listed []byte, at int, modules map[string]string) (map[string]File, e
 		}
 	}
 	return files, nil
-}
-
-// Write writes the tree into an empty folder.
-func (t *Tree) Write(ctx context.Context, folder string) error {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	blobs := &blobs{repository: t.repository}
-	for _, path := range t.Paths() {
-		if err := ctx.Err(); err != nil {
-			return errors.Join(err, blobs.close())
-		}
-		if err := t.writeFile(ctx, root, blobs, path); err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", path, err), blobs.close())
-		}
-	}
-	return blobs.close()
-}
-
-// writeFile writes one file. The root keeps paths that lead through a link inside the folder.
-func (t *Tree) writeFile(ctx context.Context, root *os.Root, blobs *blobs, path string) error {
-	f, name := t.files[path], filepath.FromSlash(path)
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	content, err := t.open(ctx, blobs, path, f)
-	if err != nil {
-		return err
-	}
-	defer content.Close()
-	if f.Mode == Symlink {
-		target, err := io.ReadAll(io.LimitReader(content, 1<<16))
-		if err != nil {
-			return err
-		}
-		return root.Symlink(string(target), name)
-	}
-	mode := os.FileMode(0o644)
-	if f.Mode == Executable {
-		mode = 0o755
-	}
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }
 
 // open gives the content of a file, which has to be closed before the next one is opened.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -63,7 +64,7 @@ func treeAt(t *testing.T, r *repo.Repository, revision string) *repo.Tree {
 func contents(t *testing.T, tr *repo.Tree) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	must.Do(t, tr.Write(t.Context(), dir))
+	must.Get(tr.Write(t.Context(), dir))(t)
 	return folder(t, dir)
 }
 
@@ -122,9 +123,7 @@ func TestTreesOfRevisionsAndMixtures(t *testing.T) {
 		for _, part := range []map[string]string{both, product[c.greenProduct], tests[c.greenTested]} {
 			maps.Copy(want, part)
 		}
-		if diff := cmp.Diff(want, contents(t, c.tree)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		check.Same(t, cmp.Diff(want, contents(t, c.tree)), c.name, "(-want +got)")
 	}
 	if got := green.Changed(head); !slices.Equal(got, []string{"cart.go", "cart_test.go", "gone.go", "new.go", "staged.go", "testdata/a"}) {
 		t.Errorf("changed: %v", got)
@@ -164,6 +163,27 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"a/old.go": "1\n2\n3\n4\n", "other.go": "5\n6\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "old")
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "a")))
+	must.Write(t, dir, map[string]string{"b/new.go": "0\n1\n2\n3\n", "half.go": "1\n2\n", "same.txt": "1\n2\n3\n4\n", "other.go": "1\n2\n3\n4\n"})
+	r := open(t, dir)
+	old, now := treeAt(t, r, "HEAD"), headOf(t, r)
+	to, edits, err := repo.Renamed(t.Context(), old, now, "a/old.go", 40)
+	if err != nil || to != "b/new.go" || len(edits) != 2 {
+		t.Errorf("got %q, %v, %v", to, edits, err)
+	}
+	must.Write(t, dir, map[string]string{"b/new.go": "0\n1\n7\n8\n", "half.go": "9\n"})
+	if to, _, err = repo.Renamed(t.Context(), old, headOf(t, open(t, dir)), "a/old.go", 40); err != nil || to != "" {
+		t.Errorf("of few lines: got %q, %v", to, err)
+	}
+}
+
 // TestAccept_EX5_CheckoutsOfManyKinds: a subfolder, a linked working tree, alternates, a submodule and a shallow clone either give
 // the same trees, or say in one line what to do.
 func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
@@ -182,15 +202,9 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 	same := func(t *testing.T, folder, inside string) {
 		t.Helper()
 		r, tr, err := at(t, folder, "green")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Dir() != inside {
-			t.Errorf("in %q, want %q", r.Dir(), inside)
-		}
-		if diff := cmp.Diff(want, contents(t, tr)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		must.Do(t, err)
+		check.Equal(t, r.Dir(), inside)
+		check.Same(t, cmp.Diff(want, contents(t, tr)), "(-want +got)")
 	}
 	t.Run("subfolder", func(t *testing.T) { same(t, filepath.Join(dir, "sub"), "sub") })
 	t.Run("linked working tree", func(t *testing.T) {
@@ -210,10 +224,8 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 		must.Git(t, outer, "commit", "-qm", "outer")
 		same(t, filepath.Join(outer, "inner"), ".")
 		_, tr, err := at(t, outer, "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := contents(t, tr); len(got) != 1 || got[".gitmodules"] == "" {
+		must.Do(t, err)
+		if got := contents(t, tr); got[".gitmodules"] == "" || got["inner/cart.go"] != "head product" {
 			t.Errorf("got %v", got)
 		}
 	})
@@ -230,17 +242,13 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 		clone := filepath.Join(t.TempDir(), "clone")
 		must.Git(t, dir, "clone", "-q", "--filter=blob:none", "file://"+dir, clone)
 		_, tr, err := at(t, clone, "green")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tr.Write(t.Context(), t.TempDir()); !errors.Is(err, repo.ErrIncomplete) || !strings.Contains(err.Error(), "git fetch --refetch --no-filter") {
+		must.Do(t, err)
+		if _, err := tr.Write(t.Context(), t.TempDir()); !errors.Is(err, repo.ErrIncomplete) || !strings.Contains(err.Error(), "git fetch --refetch --no-filter") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("no repository", func(t *testing.T) {
-		if _, err := repo.Open(t.Context(), t.TempDir()); !errors.Is(err, repo.ErrNoRepository) {
-			t.Errorf("got %v", err)
-		}
+		check.Is(t, check.Err(repo.Open(t.Context(), t.TempDir())), repo.ErrNoRepository)
 	})
 	t.Run("unknown revision", func(t *testing.T) {
 		for _, revision := range []string{"nosuch", "--all", "HEAD:cart.go", ""} {
