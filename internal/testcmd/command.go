@@ -11,7 +11,7 @@
 //	ctest          --output-junit REPORT
 //	mvn, gradle    nothing: the reports that this run wrote are taken
 //
-// Flags of the user's own are kept, and the report that they name is read. The command is the user's: it is not isolated, and has
+// Flags of the user's own are kept, but for those with which a run ends at its first failure, and the report that they name is read. The command is the user's: it is not isolated, and has
 // the user's environment. What it writes is from elsewhere: reports are bounded, and so is the memory for its output.
 package testcmd
 
@@ -33,6 +33,9 @@ type Command struct {
 	Runner string
 	// Added are the arguments that make the runner write a report; REPORT stands for its path. Empty if the command does so as it is.
 	Added []string
+	// Completed is a sentence that says how the run is kept from ending at its first failure, and Stops why it can't be kept from that. Each is
+	// empty where there is nothing to say.
+	Completed, Stops string
 	// ReportBytes is the most that the reports may have. Default: DefaultReportBytes.
 	ReportBytes int64
 	// Without are variables of this program that the command does not get, beside those of this program's own secrets.
@@ -42,6 +45,7 @@ type Command struct {
 	env  []string // assignments before the command
 	line *invocation
 	plan *plan
+	rest bool // it is run to see what fails beside tests, and leaves no report
 }
 
 // invocation is a command line with a test runner in it.
@@ -70,6 +74,7 @@ func (v *invocation) with(flags []string) []string {
 type plan struct {
 	flags []string // to add; see the placeholders below
 	files map[string]string
+	env   []string // assignments that have precedence over the command's
 	// Of the following one is given.
 	stdout   bool     // it comes with the standard output
 	file     string   // relative to the folder in which the command is run, or with a placeholder
@@ -108,6 +113,7 @@ func Parse(dir string, args []string) (*Command, error) {
 		return nil, err
 	}
 	c := &Command{Runner: v.runner.name, dir: dir, env: env, line: v, plan: p}
+	c.complete()
 	for _, flag := range p.flags {
 		flag = strings.ReplaceAll(flag, reportPlace, "REPORT")
 		c.Added = append(c.Added, strings.ReplaceAll(flag, folderPlace+"/", ""))

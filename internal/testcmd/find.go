@@ -270,15 +270,19 @@ type runner struct {
 	never string
 	// plain are options that choose tests, or say how they are shown: they change no outcome.
 	plain string
+	// code is what it ends with where tests fail; 0 where that can be set.
+	code int
+	// skips finds in its output what it left out because something before it failed.
+	skips *regexp.Regexp
 	plan  func(dir string, args []string) (*plan, error)
 }
 
 const runnerGo = "go test"
 
 var runners = []runner{
-	{name: runnerGo, programs: []string{"go"}, before: []string{"test"}, first: true, never: "-c --c -list --list -n -h -help --help", plan: planGo},
+	{name: runnerGo, programs: []string{"go"}, before: []string{"test"}, first: true, code: 1, never: "-c --c -list --list -n -h -help --help", plan: planGo},
 	{
-		name: "pytest", programs: []string{"pytest", "py.test"}, never: "--collect-only --co --version -V -h --help --fixtures --markers --setup-plan",
+		name: "pytest", programs: []string{"pytest", "py.test"}, code: 1, never: "--collect-only --co --version -V -h --help --fixtures --markers --setup-plan",
 		plain: "-k -m --junitxml --junit-xml --tb --color --maxfail --lf --last-failed --ff --failed-first --sw --nf --durations --no-header --verbose --quiet --exitfirst --cov --cov-report", plan: planPytest,
 	},
 	{
@@ -286,23 +290,23 @@ var runners = []runner{
 		plain: "-t --testNamePattern --ci --coverage --verbose --silent --json --outputFile --bail --color --colors --no-color --passWithNoTests --reporters --onlyChanged --watchAll", plan: planJest,
 	},
 	{
-		name: "vitest", programs: []string{"vitest"}, never: "--version -v --help -h --watch -w --ui --standalone",
+		name: "vitest", programs: []string{"vitest"}, code: 1, never: "--version -v --help -h --watch -w --ui --standalone",
 		plain: "-t --testNamePattern --run --reporter --reporters --outputFile --outputFile.junit --coverage --bail --passWithNoTests", plan: planVitest,
 	},
 	{
-		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, never: "--version -v --help -h",
+		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, code: 1, skips: regexp.MustCompile(`(?m)^\[INFO\] (.+?) \.* ?SKIPPED\s*$`), never: "--version -v --help -h",
 		plain: "--quiet -B --batch-mode -o --offline -T -e -X -pl --projects -am -fae --fail-at-end -fn -ff -U -ntp --no-transfer-progress -f --file -Dtest -Dit.test", plan: planMaven,
 	},
 	{
-		name: "gradle", programs: []string{"gradle", "gradlew"}, never: "--version -v --help -h --dry-run -m --continuous -t",
+		name: "gradle", programs: []string{"gradle", "gradlew"}, code: 1, never: "--version -v --help -h --dry-run -m --continuous -t",
 		plain: "--tests --continue --offline --rerun-tasks --info --debug --quiet --console --no-daemon --daemon --stacktrace -p --project-dir", plan: planGradle,
 	},
 	{
-		name: "cargo nextest", programs: []string{"cargo", "cargo-nextest"}, before: []string{"nextest", "run|r"}, never: "--no-run --version --help -h",
+		name: "cargo nextest", programs: []string{"cargo", "cargo-nextest"}, before: []string{"nextest", "run|r"}, code: 100, never: "--no-run --version --help -h",
 		plain: "-E --filterset --filter-expr -j --jobs --test-threads --retries --no-fail-fast --fail-fast --offline --locked --frozen --color --status-level -p --package --workspace --manifest-path --target-dir", plan: planNextest,
 	},
 	{
-		name: "ctest", programs: []string{"ctest"}, never: "-N --show-only --version --help -h --print-labels",
+		name: "ctest", programs: []string{"ctest"}, code: 8, never: "-N --show-only --version --help -h --print-labels",
 		plain: "-R --tests-regex -E --exclude-regex -L -j --parallel -V -VV --verbose --output-on-failure --test-dir --output-junit --rerun-failed --no-tests --timeout --schedule-random --repeat --stop-on-failure", plan: planCTest,
 	},
 }

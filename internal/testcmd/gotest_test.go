@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // goModule has packages that pass, fail, crash, do not build and have no tests.
@@ -77,9 +79,7 @@ func TestAccept_AL6_GoTestShowsWhatItShows(t *testing.T) {
 			t.Errorf("%q is shown %d times:\n%s", text, got, all.out)
 		}
 	}
-	if !strings.Contains(all.errOut, "undefined: undefined") {
-		t.Errorf("as errors it shows %s", all.errOut)
-	}
+	check.Contains(t, all.errOut, "undefined: undefined", "as errors it shows")
 	plain := exec.Command("go", "test", "-vet=off", "-v", "./ok")
 	plain.Dir = dir
 	want, err := plain.Output()
@@ -166,14 +166,10 @@ func TestAccept_AL6_VerbosePackagesAreNotMixed(t *testing.T) {
 	event("pass", "b", "")
 	event("output", "a", "a2 ")
 	event("output", "d", "d2 ")
-	if got := out.String(); got != "a1 a2 " {
-		t.Errorf("while a runs it shows %q", got)
-	}
+	check.Equal(t, out.String(), "a1 a2 ", "while a runs it shows")
 	event("pass", "a", "")
 	event("output", "c", "c2 ")
-	if got := out.String(); got != "a1 a2 b1 b2 c1 c2 " {
-		t.Errorf("behind a it shows %q", got)
-	}
+	check.Equal(t, out.String(), "a1 a2 b1 b2 c1 c2 ", "behind a it shows")
 	if g.Flush(); out.String() != "a1 a2 b1 b2 c1 c2 d1 d2 " {
 		t.Errorf("at the end it shows %q", out.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -142,7 +143,8 @@ func skipValue(decoder *json.Decoder) error {
 	}
 }
 
-// suite is the file as a suite of JUnit. One that does not load is one test, called as jest-junit calls it.
+// suite is the file as a suite of JUnit. What fails beside its tests, as a file that does not load
+// and a hook behind all tests, is one test, called as jest-junit calls it.
 func (f *jestFile) suite(dir string) *junitSuite {
 	name := f.Name
 	if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
@@ -152,7 +154,8 @@ func (f *jestFile) suite(dir string) *junitSuite {
 	for i := range f.Tests {
 		s.Tests = append(s.Tests, f.Tests[i].test(name))
 	}
-	if f.Status == "failed" && len(f.Tests) == 0 {
+	if failing := func(t junitTest) bool { return len(t.Failure) > 0 }; f.Status == "failed" &&
+		(!slices.ContainsFunc(s.Tests, failing) || strings.Contains(color.ReplaceAllString(f.Message, ""), "● Test suite failed to run")) {
 		s.Tests = append(s.Tests, junitTest{Class: "Test suite failed to run", Name: name, File: name, Error: withoutColors([]string{f.Message})})
 	}
 	return s

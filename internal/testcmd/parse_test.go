@@ -12,6 +12,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestAccept_AL6_CommandsAreRecognized(t *testing.T) {
@@ -28,31 +30,31 @@ func TestAccept_AL6_CommandsAreRecognized(t *testing.T) {
 		{"/usr/local/go/bin/go test -json", "go test", "/usr/local/go/bin/go test -json"},
 		{"CGO_ENABLED=0 GOFLAGS=-v go test .", "go test", "go test -json ."},
 		{"env -u HOME A=b timeout 5m go test .", "go test", "env -u HOME A=b timeout 5m go test -json ."},
-		{"pytest -q -- tests", "pytest", "pytest -q --junitxml=REPORT -- tests"},
-		{"pytest --junit-xml own.xml", "pytest", "pytest --junit-xml own.xml"},
-		{"python3.11 -X dev -m pytest tests", "pytest", "python3.11 -X dev -m pytest tests --junitxml=REPORT"},
-		{"python -m coverage run --source src -m pytest", "pytest", "python -m coverage run --source src -m pytest --junitxml=REPORT"},
-		{"uv run --with pytest-cov pytest -x", "pytest", "uv run --with pytest-cov pytest -x --junitxml=REPORT"},
-		{"poetry run python -m pytest", "pytest", "poetry run python -m pytest --junitxml=REPORT"},
-		{".venv/bin/pytest tests", "pytest", ".venv/bin/pytest tests --junitxml=REPORT"},
-		{"npx --yes jest@29 src", "jest", "npx --yes jest@29 src --json --outputFile=REPORT"},
-		{"node --experimental-vm-modules node_modules/jest/bin/jest.js", "jest", "node --experimental-vm-modules node_modules/jest/bin/jest.js --json --outputFile=REPORT"},
-		{"jest --json --outputFile own.json", "jest", "jest --json --outputFile own.json"},
-		{"jest --watchAll=false", "jest", "jest --watchAll=false --json --outputFile=REPORT"},
-		{"npm test", "jest", "npm test -- --json --outputFile=REPORT"},
-		{"npm test -- --json", "jest", "npm test -- --json"},
-		{"npm run unit", "jest", "npm run unit -- --json --outputFile=REPORT"},
+		{"pytest -q -- tests", "pytest", "pytest -q --junitxml=REPORT --maxfail=0 --continue-on-collection-errors -- tests"},
+		{"pytest --junit-xml own.xml", "pytest", "pytest --junit-xml own.xml --maxfail=0 --continue-on-collection-errors"},
+		{"python3.11 -X dev -m pytest tests", "pytest", "python3.11 -X dev -m pytest tests --junitxml=REPORT --maxfail=0 --continue-on-collection-errors"},
+		{"python -m coverage run --source src -m pytest", "pytest", "python -m coverage run --source src -m pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors"},
+		{"uv run --with pytest-cov pytest -x", "pytest", "uv run --with pytest-cov pytest -x --junitxml=REPORT --maxfail=0 --continue-on-collection-errors"},
+		{"poetry run python -m pytest", "pytest", "poetry run python -m pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors"},
+		{".venv/bin/pytest tests", "pytest", ".venv/bin/pytest tests --junitxml=REPORT --maxfail=0 --continue-on-collection-errors"},
+		{"npx --yes jest@29 src", "jest", "npx --yes jest@29 src --json --outputFile=REPORT --bail=0"},
+		{"node --experimental-vm-modules node_modules/jest/bin/jest.js", "jest", "node --experimental-vm-modules node_modules/jest/bin/jest.js --json --outputFile=REPORT --bail=0"},
+		{"jest --json --outputFile own.json", "jest", "jest --json --outputFile own.json --bail=0"},
+		{"jest --watchAll=false", "jest", "jest --watchAll=false --json --outputFile=REPORT --bail=0"},
+		{"npm test", "jest", "npm test -- --json --outputFile=REPORT --bail=0"},
+		{"npm test -- --json", "jest", "npm test -- --json --bail=0"},
+		{"npm run unit", "jest", "npm run unit -- --json --outputFile=REPORT --bail=0"},
 		{"npm run go -- -json", "go test", "npm run go -- -json"},
-		{"yarn test src", "jest", "yarn test src --json --outputFile=REPORT"},
-		{"yarn jest", "jest", "yarn jest --json --outputFile=REPORT"},
-		{"pnpm run view", "vitest", "pnpm run view --reporter=default --reporter=junit --outputFile.junit=REPORT"},
-		{"pnpm exec vitest", "vitest", "pnpm exec vitest --run --reporter=default --reporter=junit --outputFile.junit=REPORT"},
-		{"vitest run --reporter=junit --outputFile=own.xml", "vitest", "vitest run --reporter=junit --outputFile=own.xml"},
-		{"vitest --watch=false --reporter verbose", "vitest", "vitest --watch=false --reporter verbose --run --reporter=junit --outputFile.junit=REPORT"},
-		{"./mvnw -q verify", "mvn", "./mvnw -q verify"},
-		{"gradlew.bat :shop:test", "gradle", "gradlew.bat :shop:test"},
-		{"cargo +nightly nextest run -p shop -- --exact", "cargo nextest", "cargo +nightly nextest run -p shop --tool-config-file shadowcourt:nextest.toml -- --exact"},
-		{"cargo-nextest nextest r", "cargo nextest", "cargo-nextest nextest r --tool-config-file shadowcourt:nextest.toml"},
+		{"yarn test src", "jest", "yarn test src --json --outputFile=REPORT --bail=0"},
+		{"yarn jest", "jest", "yarn jest --json --outputFile=REPORT --bail=0"},
+		{"pnpm run view", "vitest", "pnpm run view --reporter=default --reporter=junit --outputFile.junit=REPORT --bail=0"},
+		{"pnpm exec vitest", "vitest", "pnpm exec vitest --run --reporter=default --reporter=junit --outputFile.junit=REPORT --bail=0"},
+		{"vitest run --reporter=junit --outputFile=own.xml", "vitest", "vitest run --reporter=junit --outputFile=own.xml --bail=0"},
+		{"vitest --watch=false --reporter verbose", "vitest", "vitest --watch=false --reporter verbose --run --reporter=junit --outputFile.junit=REPORT --bail=0"},
+		{"./mvnw -q verify", "mvn", "./mvnw -q verify -fae"},
+		{"gradlew.bat :shop:test", "gradle", "gradlew.bat :shop:test --continue"},
+		{"cargo +nightly nextest run -p shop -- --exact", "cargo nextest", "cargo +nightly nextest run -p shop --tool-config-file shadowcourt:nextest.toml --no-fail-fast -- --exact"},
+		{"cargo-nextest nextest r", "cargo nextest", "cargo-nextest nextest r --tool-config-file shadowcourt:nextest.toml --no-fail-fast"},
 		{"ctest --test-dir build -j2", "ctest", "ctest --test-dir build -j2 --output-junit REPORT"},
 		{"ctest --output-junit own.xml", "ctest", "ctest --output-junit own.xml"},
 	} {
@@ -96,6 +98,63 @@ func TestAccept_AL6_CommandsAreRecognized(t *testing.T) {
 	}
 }
 
+// TestAccept_AK2_RunsAreCompleted or can't be; Completed and Stops say which.
+func TestAccept_AK2_RunsAreCompleted(t *testing.T) {
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("PYTEST_ADDOPTS", "")
+	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -failfast ./...", "vi": "vitest run --bail=1", "jest": "jest --bail", "py": "pytest -x", "off": "vitest run --bail=0"}}`})
+	configured := scratch(t, map[string]string{
+		"pytest.ini": "[pytest]\naddopts = -q -x\n", "jest.config.js": "module.exports = { bail: true };\n", "vite.config.ts": "export default { test: { bail: 1 } };\n",
+		"pom.xml": "<project><modules><module>a</module></modules></project>", "build.gradle.kts": "tasks.test { failFast = true }\n", "CMakePresets.json": `{"testPresets": [{"execution": {"stopOnFailure": true}}]}`,
+	})
+	stepwise := scratch(t, map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\naddopts = \"--stepwise\"\n"})
+	for _, c := range []struct{ dir, line, want, says string }{
+		{dir, "go test -failfast ./...", "go test -json ./...", "go test is run without -failfast"},
+		{dir, "go test -v --failfast=true . -args -test.failfast -failfast", "go test -json -v . -args -failfast", "without --failfast=true -test.failfast"},
+		{dir, "go test -failfast=false ./...", "go test -json -failfast=false ./...", ""},
+		{dir, "GOFLAGS=-failfast go test ./...", "go test -json -failfast=false ./...", "with -failfast=false, in spite of GOFLAGS"},
+		{dir, "npm run go", "npm run go -- -json -failfast=false", "in spite of -failfast"},
+		{dir, "pytest -vx --maxfail 2 tests", "pytest -vx tests --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "without -vx --maxfail=2"},
+		{dir, "pytest --sw", "pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "without --sw"},
+		{dir, "npm run py", "npm run py -- --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of -x"},
+		{dir, "env PYTEST_ADDOPTS=--maxfail=1 pytest", "env PYTEST_ADDOPTS=--maxfail=1 pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of PYTEST_ADDOPTS"},
+		{configured, "pytest", "pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of pytest.ini"},
+		{stepwise, "pytest", "pytest --junitxml=REPORT", "! pyproject.toml has the run end at a failure"},
+		{dir, "jest --bail=2 src", "jest src --json --outputFile=REPORT --bail=0", "without --bail=2"},
+		{dir, "npm run jest", "npm run jest -- --json --outputFile=REPORT --bail=0", "in spite of --bail"},
+		{configured, "jest", "jest --json --outputFile=REPORT --bail=0", "in spite of jest.config.js"},
+		{dir, "vitest run --bail 1", "vitest run --reporter=default --reporter=junit --outputFile.junit=REPORT --bail=0", "without --bail=1"},
+		{dir, "npm run vi", "npm run vi -- --reporter=default --reporter=junit --outputFile.junit=REPORT", "! --bail=1 of the script"},
+		{dir, "npm run off", "npm run off -- --reporter=default --reporter=junit --outputFile.junit=REPORT", ""},
+		{configured, "vitest run", "vitest run --reporter=default --reporter=junit --outputFile.junit=REPORT --bail=0", "in spite of vite.config.ts"},
+		{dir, "mvn -ff test", "mvn test -fae", "without -ff"},
+		{dir, "mvn test", "mvn test -fae", "with -fae"},
+		{dir, "mvn -q test", "mvn -q test -fae", "with -fae"},
+		{configured, "mvn -q test", "mvn test -fae", "without -q and with -fae"},
+		{dir, "mvn -fn test", "mvn -fn test", ""},
+		{dir, "gradle test --fail-fast", "gradle test --continue", "without --fail-fast"},
+		{configured, "gradle test", "gradle test", "! build.gradle.kts"},
+		{dir, "cargo nextest run --max-fail=1", "cargo nextest run --tool-config-file shadowcourt:nextest.toml --no-fail-fast", "without --max-fail=1"},
+		{dir, "cargo nextest run --no-fail-fast", "cargo nextest run --no-fail-fast --tool-config-file shadowcourt:nextest.toml", ""},
+		{dir, "ctest --stop-on-failure -j2", "ctest -j2 --output-junit REPORT", "without --stop-on-failure"},
+		{configured, "ctest", "ctest --output-junit REPORT", ""},
+		{configured, "ctest --preset ci", "ctest --preset ci --output-junit REPORT", "! CMakePresets.json"},
+	} {
+		command := parsed(t, c.dir, strings.Fields(c.line)...)
+		check.Equal(t, strings.Join(command.line.with(command.Added), " "), c.want, c.line, "runs")
+		stops, cant := strings.CutPrefix(c.says, "! ")
+		completed := c.says
+		if cant {
+			completed = ""
+		} else {
+			stops = ""
+		}
+		if !strings.Contains(command.Completed, completed) || !strings.Contains(command.Stops, stops) || (completed == "") != (command.Completed == "") || (stops == "") != (command.Stops == "") {
+			t.Errorf("%s: completed %q, stops %q, want %q", c.line, command.Completed, command.Stops, c.says)
+		}
+	}
+}
+
 // TestAccept_AL6_ParseKeepsTheUsersWords whatever they are: flags are inserted, and nothing is changed or lost.
 func TestAccept_AL6_ParseKeepsTheUsersWords(t *testing.T) {
 	t.Parallel()
@@ -108,6 +167,9 @@ func TestAccept_AL6_ParseKeepsTheUsersWords(t *testing.T) {
 			return
 		}
 		_, rest := assignments(args)
+		if strings.Contains(c.Completed, " without ") {
+			return // what ends the run is taken out
+		}
 		with := c.line.with(c.Added)
 		if n := len(with) - len(rest); n < 0 || !slices.Equal(slices.Concat(with[:c.line.at], with[c.line.at+n:]), rest) {
 			r.Fatalf("%q becomes %q", args, with)
@@ -121,10 +183,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("A=b env -i timeout 5m go test ./... -args -v", "npm run test")
 	f.Add("yarn test", "jest; cargo nextest run | tee")
 	f.Fuzz(func(t *testing.T, line, script string) {
-		manifest, err := json.Marshal(map[string]any{"scripts": map[string]string{"test": script}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		manifest := must.Get(json.Marshal(map[string]any{"scripts": map[string]string{"test": script}}))(t)
 		dir := scratch(t, map[string]string{"package.json": string(manifest)})
 		if c, err := Parse(dir, strings.Split(line, " ")); err == nil {
 			if c.Runner == "" || len(c.line.words) == 0 {
@@ -163,9 +222,7 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 			name, want string
 			got        []string
 		}{{"build", c.build, p.Build}, {"test", c.test, p.Test}, {"env", c.env, p.Env}, {"left", c.left, p.Left}} {
-			if got := strings.Join(part.got, " "); got != part.want {
-				t.Errorf("%s: %s is %q, want %q", c.line, part.name, got, part.want)
-			}
+			check.Equal(t, strings.Join(part.got, " "), part.want, c.line, part.name)
 		}
 	}
 }
@@ -182,12 +239,8 @@ func scratch(t *testing.T, files map[string]string) string {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, []byte(text), 0o755))
 }
 
 // shown is what a run came to, and what it printed.
@@ -200,11 +253,7 @@ type shown struct {
 
 func parsed(t *testing.T, dir string, args ...string) *Command {
 	t.Helper()
-	c, err := Parse(dir, args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(Parse(dir, args))(t)
 }
 
 // runIn parses a command and runs it in a folder.
@@ -235,9 +284,7 @@ func (s shown) tells(t *testing.T, code, tests, failures int) {
 	if s.ran.ExitCode != code || s.ran.Tests != tests || s.ran.Failures != failures || s.ran.Failed() != (code != 0 || failures > 0) {
 		t.Errorf("exit code %d, %d tests, %d failures, want %d, %d, %d\n%s%s", s.ran.ExitCode, s.ran.Tests, s.ran.Failures, code, tests, failures, s.out, s.errOut)
 	}
-	if len(s.ids) != failures {
-		t.Errorf("%d cases, %q, want %d", len(s.ids), s.ids, failures)
-	}
+	check.Len(t, s.ids, failures, "cases")
 }
 
 // fails checks an error.
@@ -277,10 +324,7 @@ func readJest(t *testing.T, dir, text string) (map[junit.Test]junit.End, []strin
 
 func TestAccept_AL6_JestsOwnReportIsConverted(t *testing.T) {
 	t.Parallel()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	ended, cases, err := readJest(t, dir, `{"numFailedTests": 2, "snapshot": {"a": [1, {}]}, "testResults": [
 {"name": "`+filepath.ToSlash(dir)+`/src/cart.test.js", "status": "failed", "message": "all", "assertionResults": [
   {"ancestorTitles": ["cart", "with <two>"], "title": "totals", "status": "failed", "duration": 3500, "failureMessages": ["\u001b[31mError\u001b[39m: expect(2) & more\n  at src/cart.test.js:3:1"]},
@@ -288,9 +332,7 @@ func TestAccept_AL6_JestsOwnReportIsConverted(t *testing.T) {
   {"ancestorTitles": [], "title": "retries", "status": "passed", "failureMessages": [], "retryReasons": ["too slow"]},
   {"ancestorTitles": [], "title": "later", "status": "todo"}]},
 {"name": "/elsewhere/broken.test.js", "status": "failed", "message": "SyntaxError: here", "assertionResults": []}], "success": false}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for test, want := range map[junit.Test]junit.End{
 		{Class: "cart with <two>", Name: "totals", File: "src/cart.test.js"}:                                      junit.Failed,
 		{Class: "src/cart.test.js", Name: "greets", File: "src/cart.test.js"}:                                     junit.Passed,
@@ -311,6 +353,18 @@ func TestAccept_AL6_JestsOwnReportIsConverted(t *testing.T) {
 	for _, damaged := range []string{"", "[]", "{", `{"testResults": {}}`, `{"testResults": [{"name": "a"`, `{"testResults": [{"name": 3}]}`, `{"a": [1}`} {
 		if _, _, err := readJest(t, dir, damaged); err == nil {
 			t.Errorf("%q is converted", damaged)
+		}
+	}
+}
+
+// TestAccept_AK1_AJestHookIsAFailure behind tests that passed, and beside one that failed.
+func TestAccept_AK1_AJestHookIsAFailure(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]int{"passed": 1, "failed": 2} {
+		_, cases, err := readJest(t, "/project", `{"testResults": [{"name": "/project/a.test.js", "status": "failed", "message": "\n  ● \u001b[1mTest suite failed to run\n\n    hook broke",
+"assertionResults": [{"ancestorTitles": [], "title": "total", "status": "`+status+`"}]}]}`)
+		if all := strings.Join(cases, "\n"); err != nil || len(cases) != want || !strings.Contains(all, "hook broke") {
+			t.Errorf("%s: %v, %d cases, want %d:\n%s", status, err, len(cases), want, all)
 		}
 	}
 }

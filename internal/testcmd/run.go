@@ -11,10 +11,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
@@ -29,6 +31,10 @@ type Ran struct {
 	ExitCode int
 	// Tests is how many tests the reports tell of, Failures how many of them are cases to try: failures, and packages that do not build.
 	Tests, Failures int
+	// Beside are failures that no test tells of, without their output.
+	Beside []docket.Beside
+	// Output is the end of what the runner printed, unless it printed to a terminal.
+	Output string
 }
 
 // Failed says whether anything failed: the command, or a test of it whose failure it ignored.
@@ -37,19 +43,20 @@ func (r *Ran) Failed() bool { return r.ExitCode != 0 || r.Failures > 0 }
 // streams are where the runner's output goes.
 type streams struct{ out, err io.Writer }
 
-// Run runs the command in its folder, with the environment of this program but for its secrets, and passes on what the runner prints as it comes. A file
-// is handed to the runner as it is, so that it finds its terminal. An exit code that is not 0 is no error: tests failed. take gets each
+// Run runs the command in its folder, with the environment of this program but for its secrets, and passes on what the runner prints as it comes. A
+// terminal is handed to the runner as it is, unless its output has to be read. An exit code that is not 0 is no error: tests failed. take gets each
 // case of the reports, and each line that can't be read.
 //
 // When the context ends, the runner is interrupted once, as by Ctrl-C, unless the terminal did so already; after three seconds it is
 // killed. The error then wraps the context's cause. Further errors: the runner is missing, was killed, wrote no report, or reports
 // that can't be read or are too long.
-func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, take func(docket.Entry, error)) (*Ran, error) {
-	folder, err := os.MkdirTemp("", "shadowcourt-tests-")
+func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, take func(docket.Entry, error)) (_ *Ran, fault error) {
+	temp, err := disk.TempDir("shadowcourt-tests")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer func() { _ = temp.Remove() }()
+	folder := temp.Path
 	for name, text := range c.plan.files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			return nil, err
@@ -60,8 +67,20 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	if err != nil {
 		return nil, err
 	}
-	ran := &Ran{}
-	if err := c.execute(ctx, ran, find, folder, stdin, streams{stdout, stderr}); err != nil {
+	if c.rest {
+		restore, err := find.keep(before, folder)
+		if err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err := restore(); err != nil {
+				fault = errors.Join(fault, err)
+			}
+		}()
+	}
+	ran, printed := &Ran{}, &tail{}
+	err = c.execute(ctx, ran, find, folder, stdin, printed.through(streams{stdout, stderr}, c.line.runner.skips != nil))
+	if ran.Output = printed.String(); err != nil {
 		return nil, err
 	}
 	paths, err := find.written(before)
@@ -69,13 +88,38 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, c.noReport(ran.ExitCode)
+		return ran, c.noReport(ran.ExitCode)
 	}
 	if err := c.read(ctx, ran, paths, folder, take); err != nil {
 		return nil, err
 	}
+	ran.Beside = c.beside(ran)
 	return ran, nil
 }
+
+// beside finds what no test of the reports tells of.
+func (c *Command) beside(ran *Ran) (list []docket.Beside) {
+	const onBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"
+	switch code := "the command ended with exit code " + strconv.Itoa(ran.ExitCode); {
+	case ran.ExitCode == 0:
+	case ran.Failures == 0:
+		list = append(list, docket.Beside{What: code + ", and no test failed in its report", Next: onBase})
+	case c.line.runner.code != 0 && ran.ExitCode != c.line.runner.code && (!c.line.script || ran.ExitCode != 1):
+		list = append(list, docket.Beside{What: fmt.Sprintf("%s, and %s ends with %d where tests fail", code, c.Runner, c.line.runner.code), Next: onBase})
+	}
+	if c.Stops != "" && ran.Failures > 0 {
+		list = append(list, docket.Beside{What: "what stands behind the first failure did not run: " + c.Stops, Next: "have the run go on behind a failure"})
+	}
+	if c.line.runner.skips != nil {
+		for _, m := range c.line.runner.skips.FindAllStringSubmatch(ran.Output, maxSkips) {
+			list = append(list, docket.Beside{What: c.Runner + " skipped " + m[1] + " behind a failure, whose tests did not run", Next: "run them, too: -fn goes on behind a failure"})
+		}
+	}
+	return list
+}
+
+// maxSkips is of how many skipped modules is told.
+const maxSkips = 20
 
 // noReport is the error of a run without a report.
 func (c *Command) noReport(code int) error {
@@ -87,8 +131,13 @@ func (c *Command) noReport(code int) error {
 	if c.plan.hint != "" {
 		text += "; " + c.plan.hint
 	}
-	return errors.New(text)
+	return &NoReportError{text}
 }
+
+// NoReportError says that a run wrote no report; [Command.Run] gives it with what is known of the run.
+type NoReportError struct{ text string }
+
+func (e *NoReportError) Error() string { return e.text }
 
 // execute runs the command to its end.
 func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder string, stdin io.Reader, to streams) error {
@@ -102,6 +151,9 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 	cmd := exec.CommandContext(limited, args[0], args[1:]...) //nolint:gosec // it is the user's command
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, stdin, to.out, to.err
 	cmd.Env = append(withoutSecrets(cmd.Environ(), c.Without), c.env...)
+	for _, variable := range c.plan.env {
+		cmd.Env = append(cmd.Env, strings.ReplaceAll(variable, folderPlace, folder))
+	}
 	cmd.WaitDelay = grace
 	shared, end := attach(ctx, cmd)
 	if c.plan.stdout {

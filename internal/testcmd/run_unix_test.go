@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const oneFailure = `<testsuite><testcase classname="a" name="b"><failure>wrong</failure></testcase><testcase classname="a" name="c"/></testsuite>`
@@ -47,13 +50,9 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 		"forbidden/pytest": "",
 		"jest":             "#!/bin/sh\necho '{\"testResults\": [{\"name\": 3}]}'\n",
 	})
-	if err := os.Chmod(filepath.Join(dir, "forbidden", "pytest"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "forbidden", "pytest"), 0o600))
 	runIn(t, dir, "A=b", "./pytest", "--junitxml", "own.xml").tells(t, 0, 2, 1)
-	if said, err := os.ReadFile(filepath.Join(dir, "said")); err != nil || string(said) != "b\n" {
-		t.Errorf("A is %q, %v", said, err)
-	}
+	check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "said")))(t)), "b\n", "A")
 	runIn(t, dir, "silent/pytest", "--junitxml=own.xml").fails(t, "pytest failed with exit code 4, but wrote no report")
 	runIn(t, dir, "damaged/pytest", "--junitxml=own.xml").fails(t, "the report of pytest can't be read: ")
 	runIn(t, dir, "killed/pytest").fails(t, "pytest was killed (signal: killed)")
@@ -71,9 +70,7 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 	write(t, filepath.Join(dir, "silent/pytest"), "#!/bin/sh\necho '"+oneFailure+"' > \"${1#*=}\"; echo ${1#*=}\n")
 	got := runCommand(t, c)
 	got.tells(t, 0, 2, 1)
-	if _, err := os.Stat(strings.TrimSpace(got.out)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the report %q is left: %v", got.out, err)
-	}
+	check.Is(t, check.Err(os.Stat(strings.TrimSpace(got.out))), os.ErrNotExist, "the report", got.out, "left")
 }
 
 func TestAccept_AL6_ManyReports(t *testing.T) {
@@ -92,17 +89,9 @@ func TestAccept_AL6_ProgramsThatATestLeavesAreNotWaitedFor(t *testing.T) {
 	if got.tells(t, 1, 2, 1); got.out != "told\n" {
 		t.Errorf("it shows %q", got.out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "left"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(left, syscall.SIGKILL); err != nil {
-		t.Errorf("a program that a test left was ended: %v", err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "left")))(t)
+	left := must.Get(strconv.Atoi(strings.TrimSpace(string(text))))(t)
+	must.Do(t, syscall.Kill(left, syscall.SIGKILL), "a program that a test left was ended")
 }
 
 // TestAccept_AL6_AnInterruptReachesTheRunnerOnce and what it has started, also if that does not end.
@@ -130,8 +119,6 @@ func TestAccept_AL6_AnInterruptReachesTheRunnerOnce(t *testing.T) {
 		if ran != nil || !errors.Is(err, cause) || err.Error() != "pytest was interrupted: the user pressed Ctrl-C" {
 			t.Errorf("%s: %+v, error %v", name, ran, err)
 		}
-		if signals, err := os.ReadFile(filepath.Join(dir, "signals")); err != nil || string(signals) != "got\n" {
-			t.Errorf("%s: the runner got %q, error %v", name, signals, err)
-		}
+		check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "signals")))(t)), "got\n", name, "the runner", "error")
 	}
 }

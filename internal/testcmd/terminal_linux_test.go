@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // inTerminal tells a child of a test to run a command in front of a terminal.
@@ -36,34 +39,22 @@ func TestMain(m *testing.M) {
 func TestAccept_AL6_TheRunnerHasTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\ntrap 'echo got >> signals; exit 2' INT\ntest -t 0 && test -t 1 && read line && echo \"ready $line\"\nwhile :; do sleep 0.1; done\n"})
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	screen := must.Get(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	defer screen.Close()
 	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	terminal := must.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), inTerminal+"=1")
 	cmd.Dir = dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	_ = terminal.Close()
-	if _, err := io.WriteString(screen, "typed\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(screen, "typed\n"))(t)
 	var sent strings.Builder
 	buf := make([]byte, 4096)
 	for pressed := false; ; {
@@ -73,18 +64,10 @@ func TestAccept_AL6_TheRunnerHasTheTerminal(t *testing.T) {
 		}
 		if !pressed && strings.Contains(sent.String(), "ready typed") {
 			pressed = true
-			if _, err := io.WriteString(screen, "\x03"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(screen, "\x03"))(t)
 		}
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(sent.String(), "end: pytest was interrupted: ") {
-		t.Errorf("the terminal was sent %q", sent.String())
-	}
-	if signals, err := os.ReadFile(filepath.Join(dir, "signals")); err != nil || string(signals) != "got\n" {
-		t.Errorf("the runner got %q, error %v", signals, err)
-	}
+	must.Do(t, cmd.Wait())
+	check.Contains(t, sent.String(), "end: pytest was interrupted: ", "the terminal")
+	check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "signals")))(t)), "got\n", "the runner", "error")
 }
