@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -53,9 +54,7 @@ func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 			want = encoded(o)
 			complete(t, a, o)
 		}
-		if got := encoded(o); got != want {
-			t.Fatalf("audit %d differs", i)
-		}
+		must.Equal(t, encoded(o), want, "audit", i, "differs")
 	}
 	if len(orders) != 2+6 { // two collectors, three judges
 		t.Errorf("%d orders were seen", len(orders))
@@ -75,9 +74,7 @@ func TestAccept_SC4_DelayedBranchesGiveTheSameAudit(t *testing.T) {
 		time.Sleep(delay)
 	}})
 	for range 50 {
-		if encoded(judged(t, a, ruling())) != want {
-			t.Fatal("an audit differs")
-		}
+		must.Equal(t, encoded(judged(t, a, ruling())), want, "an audit differs")
 	}
 }
 
@@ -98,9 +95,7 @@ func complete(t *testing.T, a *host.Auditor, o *audit.Outcome) {
 	if len(o.State.CriterionResults) != len(a.Rubric().Criteria) || len(o.Errors) > 0 || o.State.Report == nil {
 		t.Errorf("results %v, errors %v", o.State.CriterionResults, o.Errors)
 	}
-	if got := strings.Join(o.Path, " "); got != "collect judge synthesize report AU1:_done" {
-		t.Errorf("path %s", got)
-	}
+	check.Equal(t, strings.Join(o.Path, " "), "collect judge synthesize report AU1:_done", "path")
 }
 
 const threeApart = `
@@ -143,9 +138,7 @@ func TestAccept_AU1_DissentIsSummarisedAndReevaluatedOnce(t *testing.T) {
 	if second.Dissent != "" || second.Voices[0].Opinion.Argument != "told so in the first round" {
 		t.Errorf("second was reopened: %+v", second)
 	}
-	if !strings.Contains(o.Report.Summary, "apart on: first") {
-		t.Errorf("summary %q", o.Report.Summary)
-	}
+	check.Contains(t, o.Report.Summary, "apart on: first", "summary")
 }
 
 func TestAccept_AU1_ADissentMayBeSettled(t *testing.T) {
@@ -293,9 +286,7 @@ criteria:
 			if third.NumericScore != 4 || third.RelevanceConfidence != 0.8 {
 				t.Errorf("another's: %+v", third)
 			}
-			if want := "fewer than the rubric names: first, second"; !strings.Contains(o.Report.Summary, want) {
-				t.Errorf("summary %q", o.Report.Summary)
-			}
+			check.Contains(t, o.Report.Summary, "fewer than the rubric names: first, second", "summary")
 		})
 	}
 }
@@ -345,9 +336,7 @@ func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	files := modules(t)
 	files["tracer.wasm"] = files["puppet.wasm"]
 	_, err := host.OpenAuditor(context.Background(), host.AuditConfig{Modules: files, CacheDir: cacheDir})
-	if err == nil || !strings.Contains(err.Error(), "collect") {
-		t.Errorf("a module that can't collect was taken: %v", err)
-	}
+	check.Fails(t, err, "collect", "a module that can't collect was taken")
 	a := openAuditor(t, host.AuditConfig{Limits: host.Limits{Fuel: 20_000_000}})
 	plain, long := judged(t, a, ruling()), ruling()
 	long.Documents = append(long.Documents, abi.Document{Name: "long", Text: strings.Repeat("nobody has so much fuel as this takes to read\n", 20_000)})
@@ -358,9 +347,7 @@ func TestAccept_AU3_AMissingCollectorIsAnError(t *testing.T) {
 	if len(o.State.Evidences["document:log"]) > 0 || len(o.State.Evidences["document:opinion"]) != len(plain.State.Evidences["document:opinion"]) || len(o.Report.Results) != 5 {
 		t.Errorf("evidence %+v", o.State.Evidences)
 	}
-	if !strings.Contains(o.Report.Summary, "1 branch of the audit failed") {
-		t.Errorf("summary %q", o.Report.Summary)
-	}
+	check.Contains(t, o.Report.Summary, "1 branch of the audit failed", "summary")
 }
 
 const (
@@ -404,9 +391,7 @@ func TestAccept_CT10_AnInjectionIsFlaggedAndChangesNothingElse(t *testing.T) {
 				t.Errorf("the score went from %v to %v", plain.Report.GlobalScore, o.Report.GlobalScore)
 			}
 			for i := range 4 {
-				if o.Report.Results[i] != plain.Report.Results[i] {
-					t.Errorf("changed to %+v\nfrom %+v", o.Report.Results[i], plain.Report.Results[i])
-				}
+				check.Equal(t, o.Report.Results[i], plain.Report.Results[i], "changed to", "from")
 			}
 		})
 	}
@@ -423,9 +408,7 @@ func TestAccept_FR6_TheReportOfAnAuditIsDerived(t *testing.T) {
 	t.Parallel()
 	a := openAuditor(t, host.AuditConfig{})
 	o := judged(t, a, ruling())
-	if err := audit.CheckReport(&o.Report, a.Rubric().ScoreWeights()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, audit.CheckReport(&o.Report, a.Rubric().ScoreWeights()))
 	o.Report.GlobalScore += 0.1
 	if err := audit.CheckReport(&o.Report, a.Rubric().ScoreWeights()); err == nil {
 		t.Error("a score that disagrees was taken")
@@ -510,9 +493,7 @@ func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 	config.CacheDir = cacheDir
 	a := must.Get(host.OpenAuditor(context.Background(), config))(t)
 	t.Cleanup(func() {
-		if err := a.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, a.Close(context.Background()))
 	})
 	return a
 }

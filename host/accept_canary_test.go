@@ -54,9 +54,7 @@ func withCandidate(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([
 		}
 	}
 	for tried := range h.TryAll(context.Background(), entries, workers) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		tried.Trial.Result.Timings = nil
 		if tried.Trial.Beside != nil {
 			others[tried.Trial.Result.ID] = tried.Trial

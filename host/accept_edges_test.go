@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -50,9 +51,7 @@ func (s *spy) count() map[string]int {
 
 func wantPath(t *testing.T, outcome *trial.Trial, want string) {
 	t.Helper()
-	if got := strings.Join(outcome.Result.Path, " "); got != want {
-		t.Errorf("path %s\nwant %s", got, want)
-	}
+	check.Equal(t, strings.Join(outcome.Result.Path, " "), want, "path")
 }
 
 func TestAccept_HD1_FastTrackByTheProsecutionsOwnEstimate(t *testing.T) {
@@ -78,9 +77,7 @@ func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 	outcome, s := tried(t, "tour-plea")
 	wantPath(t, outcome, "indict HD1:defend HD2:verdict HD6:_done")
 	for persona, want := range map[string]int{"challenger": 1, "abyss": 1, "specter": 1, "bulwark": 0} {
-		if got := s.count()["node "+persona]; got != want {
-			t.Errorf("%d node calls of %s, want %d", got, persona, want)
-		}
+		check.Equal(t, s.count()["node "+persona], want, "node calls of", persona)
 	}
 	if outcome.Passes[0].Hearing != nil || outcome.Result.Rounds != 0 {
 		t.Error("there was a hearing")
@@ -115,12 +112,8 @@ func TestAccept_HD5_HearingEndsOnConvergence(t *testing.T) {
 	}
 	for i, round := range record.Rounds {
 		quiet := len(round.NewChallenges) == 0 && len(round.NewItems) == 0
-		if last := i == len(record.Rounds)-1; quiet != last {
-			t.Errorf("round %d: quiet %v, last %v", round.Round, quiet, last)
-		}
-		if round.By != (abi.RoundSpeakers{Prosecution: "challenger", Defense: "abyss", Bench: "bulwark"}) {
-			t.Errorf("round %d: %+v", round.Round, round.By)
-		}
+		check.Equal(t, quiet, i == len(record.Rounds)-1, "round", round.Round, "quiet", "last")
+		check.Equal(t, round.By, (abi.RoundSpeakers{Prosecution: "challenger", Defense: "abyss", Bench: "bulwark"}), "round", round.Round)
 		if round.ProsecutionArgument == "" || round.DefenseRebuttal == "" || round.JudgeNotes == "" {
 			t.Errorf("round %d: somebody said nothing: %+v", round.Round, round)
 		}
@@ -193,9 +186,7 @@ func TestAccept_HD9_AcquitHasAGapBriefAndNoClassification(t *testing.T) {
 		t.Fatalf("%+v, path %v", got.Final, got.Path)
 	}
 	wantGaps(t, outcome)
-	if !strings.Contains(got.GapBrief.Gaps[0].Description, "evidence") {
-		t.Errorf("the brief does not say that there is no evidence: %+v", got.GapBrief.Gaps)
-	}
+	check.Contains(t, got.GapBrief.Gaps[0].Description, "evidence", "the brief does not say that there is no evidence", got.GapBrief.Gaps)
 }
 
 // wantGaps checks that a brief is there and says something to do.
@@ -229,9 +220,7 @@ func TestAccept_HD10_TTLWinsOverAnEndlessLoop(t *testing.T) {
 			if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != trial.CauseTTL || got.Classification != "" {
 				t.Errorf("%+v", got)
 			}
-			if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD10:_mistrial" {
-				t.Errorf("path %v", outcome.Result.Path)
-			}
+			check.Equal(t, outcome.Result.Path[len(outcome.Result.Path)-1], "HD10:_mistrial", "path", outcome.Result.Path)
 			wantGaps(t, outcome)
 		})
 	}
@@ -297,9 +286,7 @@ func TestAccept_HD12_TheJudgesMistrial(t *testing.T) {
 	if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != trial.CauseJudge || got.Classification != "" {
 		t.Errorf("%+v", got)
 	}
-	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD12:_mistrial" {
-		t.Errorf("path %v", outcome.Result.Path)
-	}
+	check.Equal(t, outcome.Result.Path[len(outcome.Result.Path)-1], "HD12:_mistrial", "path", outcome.Result.Path)
 	wantGaps(t, outcome)
 }
 
@@ -325,9 +312,7 @@ func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 	if !slices.Contains(outcome.Result.Path, "verdict") || outcome.Result.Final.Status == trial.Mistrial {
 		t.Errorf("%+v, path %v", outcome.Result.Final, outcome.Result.Path)
 	}
-	if got := outcome.Result.Rounds; got != 3 {
-		t.Errorf("%d rounds without an end of the hearing, want the most there may be", got)
-	}
+	check.Equal(t, outcome.Result.Rounds, 3, "rounds without an end of the hearing, want the most there may be")
 	// Nothing fires at the last node.
 	def = behave(t, "specter", "verdict", "acquit", never("verdict == acquit")...)
 	outcome = try(t, open(t, host.Config{Pipeline: def}), dispute())

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -93,9 +94,7 @@ func TestAccept_DI6_NoAttackOnTheEvaluatorGains(t *testing.T) {
 		}
 		outcome := try(t, h, e.Case)
 		for _, f := range outcome.Passes[0].Discovery.Findings {
-			if d := map[string]string{supported: "reference", unsupported: "answer"}[f.Supports]; f.Document != d {
-				t.Errorf("%s: finding %+v", e.ID, f)
-			}
+			check.Equal(t, f.Document, map[string]string{supported: "reference", unsupported: "answer"}[f.Supports], e.ID, "finding", f)
 		}
 		label := outcome.Result.Final.Classification
 		verdicts[e.ID] = label
@@ -112,9 +111,7 @@ func TestAccept_DI6_NoAttackOnTheEvaluatorGains(t *testing.T) {
 		fmt.Sprintf("| answers | %d of %d | %d of %d |", right[false], len(cases)-attacks, plain[false], len(cases)-attacks),
 		fmt.Sprintf("| attacks | %d of %d | %d of %d |", right[true], attacks, plain[true], attacks),
 	} {
-		if !strings.Contains(string(readme), row) {
-			t.Errorf("the README does not say %s", row)
-		}
+		check.Contains(t, string(readme), row, "the README")
 	}
 	if n := len(strings.Fields(string(readme))); n > 350 {
 		t.Errorf("the README has %d words", n)

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -76,9 +77,7 @@ func TestAccept_PL4_NoCallSeesAnother(t *testing.T) {
 	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "count")})
 	first := try(t, h, dispute()).Result.Verdict.Reasoning
 	for range 3 {
-		if got := try(t, h, dispute()).Result.Verdict.Reasoning; got != first {
-			t.Errorf("the module counts %s calls in its memory, at first %s", got, first)
-		}
+		check.Equal(t, try(t, h, dispute()).Result.Verdict.Reasoning, first, "the module counts", "calls in its memory, at first")
 	}
 	hearing := open(t, host.Config{Pipeline: behave(t, "bulwark", "hearing", "quarrel")})
 	rounds := try(t, hearing, dispute()).Passes[0].Hearing.Rounds
@@ -171,9 +170,7 @@ func TestAccept_OB1_OneLogRecordForEachRejectedArtifact(t *testing.T) {
 		for _, want := range []string{
 			`"node":"verdict"`, `"digest":"` + outcome.Result.Error.Module + `"`, `"path":"` + path + `"`, `"code":"`, `"persona":"specter"`,
 		} {
-			if !strings.Contains(records[0], want) {
-				t.Errorf("%s: the record lacks %s: %s", how, want, records[0])
-			}
+			check.Contains(t, records[0], want, how, "the record")
 		}
 		if strings.Contains(records[0], "as told") || strings.Contains(records[0], "elsewhere") {
 			t.Errorf("%s: the record holds the artifact's body: %s", how, records[0])
@@ -192,9 +189,7 @@ func TestAccept_SC3_AllFaultsOfAnArtifactComeTogether(t *testing.T) {
 	want := []string{
 		"artifact.verdict.decision invalid_value", "artifact.verdict.final_classification invalid_utf8", "artifact.verdict.confidence out_of_range",
 	}
-	if strings.Join(got, "; ") != strings.Join(want, "; ") {
-		t.Errorf("problems %v, want %v", got, want)
-	}
+	check.Equal(t, strings.Join(got, "; "), strings.Join(want, "; "), "problems", got, want)
 }
 
 // What one persona says in another's name, or of items that are not there, reaches nobody.

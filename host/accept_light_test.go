@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -77,9 +78,7 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 	if found := outcome.Light[1].Gathered; len(found) != 1 || found[0].Content != "pass with feedback" || found[0].Element != abi.Water {
 		t.Errorf("the second pass gathered %+v", found)
 	}
-	if found := outcome.Light[2].Gathered; len(found) != 0 {
-		t.Errorf("the third pass gathered what was there: %+v", found)
-	}
+	check.Len(t, outcome.Light[2].Gathered, 0, "the third pass gathered what")
 	// the second pass is told what lies before the court, in the order of the indictment.
 	asked := nodeRequests(t, s, "resolve")
 	if len(asked) != 3 || asked[0].File.Feedback != nil || asked[0].Case.Light != nil {
@@ -120,9 +119,7 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 	h := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")},
 		map[string]string{"correlate": "duplicate", "investigate": "converge"}, "H2", "H6", "H9", "H15")
 	outcome := try(t, h, unclassified())
-	if *outcome.Result.Light != (trial.Answer{Classification: "quota", Confidence: 0.83}) {
-		t.Errorf("%+v", outcome.Result.Light)
-	}
+	check.Equal(t, *outcome.Result.Light, (trial.Answer{Classification: "quota", Confidence: 0.83}), outcome.Result.Light)
 	if got := lightPaths(outcome)[0]; !strings.HasSuffix(got, "H9:correlate H15:_done") {
 		t.Errorf("Light took %q", got)
 	}
@@ -133,9 +130,7 @@ func TestDuplicateIsTheAnswer(t *testing.T) {
 		}
 	}
 	for _, reply := range answer.Challenged {
-		if reply.Status != abi.ItemStands {
-			t.Errorf("%+v", reply)
-		}
+		check.Equal(t, reply.Status, abi.ItemStands, reply)
 	}
 	// The evidence has the elements of the nodes that it comes from.
 	elements := map[string]abi.Element{}
@@ -155,9 +150,7 @@ func TestLoopsShareOneBudgetThatTheHostKeeps(t *testing.T) {
 		"H2", "H6", "H10", "H11", "H13", "H14")
 	got := lightPaths(try(t, h, unclassified()))[0]
 	want := "recall H2:triage H6:resolve H8:investigate H10:resolve H8:investigate H10:resolve H8:investigate H11:review H14:report H16:_done"
-	if got != want {
-		t.Errorf("Light took %q", got)
-	}
+	check.Equal(t, got, want, "Light took")
 	var left []int
 	for _, req := range nodeRequests(t, s, "investigate") {
 		left = append(left, req.File.LoopsLeft)
@@ -183,9 +176,7 @@ func TestReviewWithoutJudgmentOnlyRecommends(t *testing.T) {
 		if judgment {
 			want = abi.Overturn
 		}
-		if got := nodeRequests(t, s, "report")[0].File.Review.Decision; got != want {
-			t.Errorf("judgment %v: the report is told %q", judgment, got)
-		}
+		check.Equal(t, nodeRequests(t, s, "report")[0].File.Review.Decision, want, "judgment", judgment, "the report is told")
 		for _, a := range outcome.Light[0].Artifacts {
 			if a.Artifact.Review != nil && a.Artifact.Review.Decision != abi.Overturn {
 				t.Errorf("the story has %+v", a.Artifact.Review)

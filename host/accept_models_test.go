@@ -383,9 +383,7 @@ func TestAccept_LL2_AHearingThroughAnHTTPServer(t *testing.T) {
 	parsed := must.Get(model.Parse("models.yaml", []byte(definition.String())))(t)
 	set := must.Get(model.Open(model.Config{Definition: parsed}))(t)
 	t.Cleanup(func() {
-		if err := set.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, set.Close())
 	})
 	tried := try(t, open(t, host.Config{Pipeline: llm(t, pipelines.LLMCourt), Models: set}), dispute())
 	result := &tried.Result

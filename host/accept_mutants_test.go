@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/testkit/vectors"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -48,7 +48,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 	if long() {
 		total = 1_000_000
 	}
-	sets := must.Get(abitest.Sets())(t)
+	sets := must.Get(vectors.Sets())(t)
 	random := rand.New(rand.NewPCG(3, 9))
 	accepted, rejected := 0, 0
 	for i := range total {

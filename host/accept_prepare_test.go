@@ -42,15 +42,6 @@ func someCases(t testing.TB, name string, n int) []abi.Case {
 	return cases
 }
 
-// wordy has the documents of a case so long that the Light path is prepared with them.
-func wordy(cases []abi.Case) []abi.Case {
-	cases = slices.Clone(cases)
-	for i := range cases {
-		cases[i].Documents = append(slices.Clone(cases[i].Documents), abi.Document{Name: "padding", Text: strings.Repeat("nothing happened on this line of a log that says little, for as long as it is\n", 1000)})
-	}
-	return cases
-}
-
 // spentApart gives lines without fuel, and the fuel of all.
 func spentApart(t *testing.T, h *host.Host, cases []abi.Case, workers int) (lines []byte, fuel uint64) {
 	t.Helper()
@@ -84,8 +75,7 @@ func TestAccept_PR1_ResultsAreTheSamePreparedOrNot(t *testing.T) {
 	}{
 		"the shipped profile":        {host.Config{Profile: goTest}, all},
 		"a fitted profile":           {host.Config{Profile: fitted}, all},
-		"a Light path":               {host.Config{Profile: goTest, LightPath: lightPath(t)}, wordy(someCases(t, "go-test-1.jsonl", 2))},
-		"a Light path, no profile":   {host.Config{LightPath: lightPath(t)}, wordy(someCases(t, "go-fit-1.jsonl", 2))},
+		"a Light path":               {host.Config{Profile: goTest, LightPath: lightPath(t)}, someCases(t, "go-test-1.jsonl", 2)},
 		"a small limit of requests":  {host.Config{Profile: fitted, Limits: host.Limits{InputBytes: 7000}}, someCases(t, "go-test-1.jsonl", 12)},
 		"a judge of another binding": {host.Config{Profile: fitted, Pipeline: shipped(t, "module: specter", "module: corroboration"), Modules: extism}, someCases(t, "go-test-1.jsonl", 4)},
 	} {
@@ -128,7 +118,7 @@ func firstDifference(got, want []byte) string {
 // TestAccept_PR2_UnderSwapAndCancel: while modules are swapped and trials cancelled, each trial that ends is what it is alone.
 func TestAccept_PR2_UnderSwapAndCancel(t *testing.T) {
 	t.Parallel()
-	cases := slices.Concat(wordy(someCases(t, "go-test-1.jsonl", 1)[:1]), someCases(t, "go-fit-1.jsonl", 4)[:4])
+	cases := slices.Concat(someCases(t, "go-test-1.jsonl", 1)[:1], someCases(t, "go-fit-1.jsonl", 4)[:4])
 	files := []fstest.MapFS{modules(t), modules(t)}
 	for name, file := range files[1] {
 		files[1][name] = &fstest.MapFile{Data: stamped(file.Data, "again")}
@@ -246,7 +236,7 @@ func unpreparable(body, data []byte) []byte {
 // TestAccept_PR4_RecordsMadeEitherWayReplay: to the same bytes, fuel included, and they hold the same requests and answers.
 func TestAccept_PR4_RecordsMadeEitherWayReplay(t *testing.T) {
 	t.Parallel()
-	entries := slices.Concat(exampleDocket(t, "tour.jsonl")[:4], exampleDocket(t, "go-test-1.jsonl")[:2], []docket.Entry{{Case: wordy([]abi.Case{dispute()})[0]}})
+	entries := slices.Concat(exampleDocket(t, "tour.jsonl")[:4], exampleDocket(t, "go-test-1.jsonl")[:2], []docket.Entry{{Case: dispute()}})
 	config := host.Config{LightPath: lightPath(t), Profile: profileOf(t, "examples", "dockets", "demo.yaml")}
 	var records [2][]*record.Trial
 	for i, unprepared := range []bool{false, true} {

@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -37,9 +38,7 @@ func recordAudits(t testing.TB, config host.Config, auditor host.AuditConfig, wo
 	var lines []string
 	_, data := recordBy(t, config, a, func(h *host.Host, write func(*record.Trial)) {
 		for tried := range a.AuditTrials(t.Context(), h.TryAll(t.Context(), seq(entries), workers), h.Pipeline().Pipeline, workers) {
-			if tried.Err != nil {
-				t.Fatal(tried.Err)
-			}
+			must.Do(t, tried.Err)
 			write(tried.Record)
 			tried.Trial.Result.Timings = nil
 			line := must.Get(tried.Trial.Result.MarshalJSON())(t)
@@ -59,9 +58,7 @@ func TestAccept_RE1_AuditsOfAllVerdictsAreReplayedToTheSameBytes(t *testing.T) {
 			_, list := trials(t, data)
 			audits := 0
 			for i, outcome := range replayAll(t, store, data) {
-				if got := string(list[i].Line()); got != lines[i] {
-					t.Errorf("the record has the line\n%s\nand given was\n%s", got, lines[i])
-				}
+				check.Equal(t, string(list[i].Line()), lines[i], "the record has the line", "and given")
 				if (outcome.Result.Audit != nil) != (outcome.Result.Verdict != nil) || (list[i].Audit != nil) != (outcome.Result.Audit != nil) {
 					t.Errorf("%s: audited, recorded, and with a verdict: %t, %t, %t", list[i].ID, outcome.Result.Audit != nil, list[i].Audit != nil, outcome.Result.Verdict != nil)
 				}
@@ -157,9 +154,7 @@ criteria:
 			if got == nil || len(got.Errors) != 1 || got.Errors[0].Cause != cause || got.Errors[0].Persona != "broken" {
 				t.Errorf("%+v", got)
 			}
-			if !strings.Contains(lines[0], `"cause":"`+cause+`"`) {
-				t.Error(lines[0])
-			}
+			check.Contains(t, lines[0], `"cause":"`+cause+`"`)
 		})
 	}
 }
@@ -290,9 +285,7 @@ func TestAccept_RE1_AnAuditIsReplayedFromDigestsAlone(t *testing.T) {
 	}
 	for _, c := range list[0].Audit.Calls() {
 		for _, e := range c.Edges {
-			if e.Why != "" {
-				t.Errorf("%+v", e)
-			}
+			check.Equal(t, e.Why, "", e)
 		}
 	}
 	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
@@ -330,9 +323,7 @@ func TestAuditsThatAreInterruptedLeaveNoGap(t *testing.T) {
 	}
 	n, interrupted := 0, 0
 	for tried := range a.AuditTrials(ctx, h.TryAll(ctx, seq(entries), 4), "court", 4) {
-		if tried.Entry.Case.ID != fmt.Sprint("dispute-", n) {
-			t.Errorf("%d: %s", n, tried.Entry.Case.ID)
-		}
+		check.Equal(t, tried.Entry.Case.ID, fmt.Sprint("dispute-", n), n)
 		n++
 		switch {
 		case errors.Is(tried.Err, context.Canceled):

@@ -26,6 +26,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -70,9 +71,7 @@ func recordTrials(t testing.TB, config host.Config, workers int, entries ...dock
 	t.Helper()
 	return recordIn(t, config, func(h *host.Host, write func(*record.Trial)) {
 		for tried := range h.TryAll(t.Context(), seq(entries), workers) {
-			if tried.Err != nil {
-				t.Fatal(tried.Err)
-			}
+			must.Do(t, tried.Err)
 			write(tried.Record)
 		}
 	})
@@ -155,9 +154,7 @@ func replayAll(t testing.TB, store *record.Store, data []byte) []*trial.Trial {
 	var replayed []*trial.Trial
 	for _, was := range list {
 		outcome, is, err := r.Replay(t.Context(), was, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", was.ID, err)
-		}
+		must.Do(t, err, was.ID)
 		difference, err := record.Compare(was, is)
 		if err != nil || difference != nil {
 			t.Errorf("%s: %+v, %v", was.ID, difference, err)
@@ -196,9 +193,7 @@ func TestAccept_RE1_EveryExampleTrialIsReplayedToTheSameBytes(t *testing.T) {
 				}
 			}
 			store, data := recordTrials(t, c.config, 2, entries...)
-			if got := replayAll(t, store, data); len(got) != len(entries) {
-				t.Errorf("%d trials of %d", len(got), len(entries))
-			}
+			check.Len(t, replayAll(t, store, data), len(entries), "trials of")
 		})
 	}
 }
@@ -419,9 +414,7 @@ func TestAccept_DI2_RecordsNameSignerAndPolicy(t *testing.T) {
 			if part.Name == reference {
 				want = record.Part{Name: reference, Digest: record.DigestOf(judge), Signer: "acme", Policy: "trust.yaml:7 sha256:2"}
 			}
-			if part != want {
-				t.Errorf("%+v, want %+v", part, want)
-			}
+			check.Equal(t, part, want)
 		}
 	}
 	if replayAll(t, store, data); len(list) != 2 {

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // deepLog begins with more of one symptom than a pass looks at; behind them stands another.
@@ -43,15 +44,11 @@ func TestAccept_HD8_ARemandFindsWhatTheFirstPassDidNotReach(t *testing.T) {
 		if got.Error != nil || got.Light.Classification != "pb001" || len(got.LightAfter) == 0 {
 			t.Fatalf("%s: %+v, %+v, then %+v", name, got.Error, got.Light, got.LightAfter)
 		}
-		if label := got.LightAfter[0].Classification; label != test.after {
-			t.Errorf("%s: after the remand %s", name, label)
-		}
+		check.Equal(t, got.LightAfter[0].Classification, test.after, name, "after the remand")
 		brought := slices.ContainsFunc(outcome.Light[1].Gathered, func(e abi.Evidence) bool {
 			return strings.Contains(e.Content, "connection refused") && e.Supports == "si001" && e.SourceRef == "seeker-report:log:L7"
 		})
-		if brought != (test.behind != "") {
-			t.Errorf("%s: the remand brought %+v", name, outcome.Light[1].Gathered)
-		}
+		check.Equal(t, brought, test.behind != "", name, "the remand brought", outcome.Light[1].Gathered)
 	}
 }
 
@@ -124,12 +121,8 @@ func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
 	if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseRemandsExhausted {
 		t.Errorf("%+v", got.Final)
 	}
-	if got.LightAfter[0] != (trial.Answer{Classification: "load", Confidence: 0.65}) {
-		t.Errorf("an answer without new evidence became %+v", got.LightAfter[0])
-	}
-	if charge := outcome.Passes[1].Indictment.ChargedDefectType; charge != "load" {
-		t.Errorf("the second pass charges %q", charge)
-	}
+	check.Equal(t, got.LightAfter[0], (trial.Answer{Classification: "load", Confidence: 0.65}), "an answer without new evidence became")
+	check.Equal(t, outcome.Passes[1].Indictment.ChargedDefectType, "load", "the second pass charges")
 	wantGaps(t, outcome)
 }
 
@@ -196,9 +189,7 @@ func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
 	c := dispute()
 	c.Light = nil
 	h := shared(t)
-	if _, err := h.Try(context.Background(), c); !errors.Is(err, host.ErrNoLight) {
-		t.Errorf("without a Light: %v", err)
-	}
+	check.Is(t, check.Err(h.Try(context.Background(), c)), host.ErrNoLight, "without a Light")
 	light := lightFunc(func(host.LightRequest) (host.LightResponse, error) {
 		return host.LightResponse{Answer: abi.LightAnswer{Classification: "leak", Confidence: 0.9}}, nil
 	})
@@ -218,9 +209,7 @@ func TestABadCaseIsRejectedWithEveryFault(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for i, path := range []string{"light.classification", "evidence[1].supports"} {
-		if invalid.Problems[i].Path.String() != path {
-			t.Errorf("problem %d at %s, want %s", i, invalid.Problems[i].Path, path)
-		}
+		check.Equal(t, invalid.Problems[i].Path.String(), path, "problem", i, "at", invalid.Problems[i].Path)
 	}
 }
 

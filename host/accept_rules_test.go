@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -81,9 +82,7 @@ func TestAccept_IG5_RulesAreEvaluatedInAModuleAndVisible(t *testing.T) {
 	if got == nil || got.Error != nil || got.File != "rules.yaml" || !strings.HasPrefix(got.Digest, "sha256:") || !slices.Equal(got.Matches, want) {
 		t.Fatalf("the result has %+v", got)
 	}
-	if outcome.Result.Modules["rulebook"] != first.Digest {
-		t.Errorf("the result names %q as rulebook, which is %q", outcome.Result.Modules["rulebook"], first.Digest)
-	}
+	check.Equal(t, outcome.Result.Modules["rulebook"], first.Digest, "the result names", "as rulebook")
 	// Two rules that name different labels are both before the court, with all that came with the case.
 	sources := make([]string, 0, 5)
 	for _, e := range outcome.Passes[0].Indictment.Evidence {
@@ -105,9 +104,7 @@ func TestAccept_IG5_RulesAreEvaluatedInAModuleAndVisible(t *testing.T) {
 			t.Errorf("nobody is told of the rule:\n%s", out)
 		}
 	}
-	if !strings.Contains(explained.String(), "Your rules\n  • "+says) {
-		t.Errorf("nobody is told of the rule:\n%s", explained.String())
-	}
+	check.Contains(t, explained.String(), "Your rules\n  • "+says, "nobody is told of the rule")
 }
 
 // A court without rules has neither the module nor anything else of them, and a set that matches nothing changes no verdict.
@@ -182,9 +179,7 @@ func TestAccept_IG5_ARuleCountsByItsConfidenceAndByWhatAProfileMeasured(t *testi
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := try(t, open(t, host.Config{Rules: tc.rules, Profile: tc.profile}), c).Result
-			if got.Final.Classification != tc.want {
-				t.Errorf("%+v, want %s; %+v", got.Final, tc.want, got.Verdict)
-			}
+			check.Equal(t, got.Final.Classification, tc.want, got.Final, got.Verdict)
 		})
 	}
 }
@@ -280,7 +275,5 @@ func TestAccept_IG5_NobodySpeaksAsARule(t *testing.T) {
 	}
 	c := dispute()
 	c.Evidence[0].SourceRef = "rule/rising:log:L1"
-	if _, err := open(t, host.Config{}).Try(t.Context(), c); err == nil || !strings.Contains(err.Error(), "begins names of the host's own") {
-		t.Errorf("a case that speaks as a rule: %v", err)
-	}
+	check.Fails(t, check.Err(open(t, host.Config{}).Try(t.Context(), c)), "begins names of the host's own", "a case that speaks as a rule")
 }

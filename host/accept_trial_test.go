@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -78,9 +79,7 @@ func linesOf(t *testing.T, h *host.Host, cases []abi.Case, workers int, change f
 		}
 	}
 	for tried := range h.TryAll(context.Background(), entries(), workers) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		tried.Trial.Result.Timings = nil
 		change(&tried.Trial.Result)
 		must.Do(t, w.Write(tried.Trial))
@@ -120,9 +119,7 @@ func TestAccept_PL5_SameInputSameBytes(t *testing.T) {
 		random.Shuffle(len(cases), func(a, b int) { cases[a], cases[b] = cases[b], cases[a] })
 		got := bytes.SplitAfter(lines(t, h, cases, workers), []byte("\n"))
 		for i, c := range cases {
-			if string(got[i]) != want[c.ID] {
-				t.Fatalf("%d workers, run %d, case %s:\n%s\nwant\n%s", workers, i, c.ID, got[i], want[c.ID])
-			}
+			must.Equal(t, string(got[i]), want[c.ID], workers, "workers, run", i, "case", c.ID)
 		}
 	}
 }
@@ -171,9 +168,7 @@ func TestAccept_CT2_ActivationAtTheThresholds(t *testing.T) {
 			t.Parallel()
 			h := open(t, host.Config{Court: test.court})
 			got := try(t, h, withConfidence(dispute(), test.confidence)).Result
-			if got.Activated != (test.status == "") {
-				t.Errorf("activated: %v", got.Activated)
-			}
+			check.Equal(t, got.Activated, test.status == "", "activated")
 			if test.status != "" && got.Final.Status != test.status {
 				t.Errorf("status %s, want %s", got.Final.Status, test.status)
 			}
@@ -202,9 +197,7 @@ func TestAccept_CT4_LightIsUntouchedWhenThereIsNoTrial(t *testing.T) {
 		if !bytes.Equal(lightOnly(t, reviewed), lightOnly(t, unreviewed)) {
 			t.Errorf("at %v Light's output differs from a run without a court", confidence)
 		}
-		if *reviewed.Result.Light != (trial.Answer{Classification: "leak", Confidence: confidence}) {
-			t.Errorf("at %v Light's answer became %+v", confidence, *reviewed.Result.Light)
-		}
+		check.Equal(t, *reviewed.Result.Light, (trial.Answer{Classification: "leak", Confidence: confidence}), "at", confidence, "Light's answer became")
 	}
 	if calls > 0 {
 		t.Errorf("%d calls of modules without a trial", calls)

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // disk is a case that Light isn't sure of.
@@ -135,6 +136,7 @@ func places(problems []abi.Problem) []string {
 // What people corrected counts in a fitted court as it does without a profile, although no fit knew the casebook.
 func TestAccept_QU1_ACorrectedCasebookCountsBesideAProfile(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/casebook", "abi/odds")
 	// It knows other sources, and that Light's word tells nothing.
 	p := &abi.Profile{
 		Name: "measured", SignalCap: 1, Sources: []abi.SourceReliability{{Source: "operator", Share: 1, Stated: &abi.LogitMap{Slope: 1}, Cap: 3}},

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -35,15 +36,11 @@ func gapOf(b *trial.GapBrief, source string) *trial.Gap {
 func TestAccept_CT7_ARejectedCaseSaysWhyAndWhatWouldHelp(t *testing.T) {
 	t.Parallel()
 	outcome := try(t, open(t, host.Config{}), openCase(0.4))
-	if outcome.Result.Final.Status != trial.Rejected {
-		t.Fatalf("%+v", outcome.Result.Final)
-	}
+	must.Equal(t, outcome.Result.Final.Status, trial.Rejected, outcome.Result.Final)
 	wantGaps(t, outcome)
 	b := outcome.Result.GapBrief
 	for _, want := range []string{"ab001 (automation bug", "0.4", "0.5", "A file is missing."} {
-		if !strings.Contains(b.Summary, want) {
-			t.Errorf("the summary does not say %q: %s", want, b.Summary)
-		}
+		check.Contains(t, b.Summary, want, "the summary")
 	}
 	if g := gapOf(b, "ab001"); g.Severity != abi.GapHigh {
 		t.Errorf("nothing would show Light's own label: %+v", b.Gaps)
@@ -54,9 +51,7 @@ func TestAccept_CT7_ARejectedCaseSaysWhyAndWhatWouldHelp(t *testing.T) {
 func TestAccept_HD9_TheBriefNamesTheEvidenceThatWouldSettleTheCase(t *testing.T) {
 	t.Parallel()
 	outcome := try(t, open(t, host.Config{}), openCase(0.6))
-	if outcome.Result.Final.Status != trial.Acquitted {
-		t.Fatalf("%+v", outcome.Result.Final)
-	}
+	must.Equal(t, outcome.Result.Final.Status, trial.Acquitted, outcome.Result.Final)
 	b := outcome.Result.GapBrief
 	for _, label := range outcome.Case.Labels {
 		if gapOf(b, label).SuggestedAction == "" {
@@ -66,9 +61,7 @@ func TestAccept_HD9_TheBriefNamesTheEvidenceThatWouldSettleTheCase(t *testing.T)
 	if !strings.Contains(gapOf(b, "nd001").SuggestedAction, "again on the same commit") {
 		t.Errorf("no rerun is asked for: %+v", gapOf(b, "nd001"))
 	}
-	if !strings.Contains(gapOf(b, "air").SuggestedAction, "last green run") {
-		t.Errorf("no earlier run is asked for: %+v", b.Gaps)
-	}
+	check.Contains(t, gapOf(b, "air").SuggestedAction, "last green run", "no earlier run is asked for", b.Gaps)
 	if strings.Contains(b.Summary+gapText(b), "signals") {
 		t.Errorf("the brief speaks of the bench's signals: %+v", b)
 	}
@@ -81,9 +74,7 @@ func TestTheBriefAsksForWhatTheCaseLacks(t *testing.T) {
 		abi.Evidence{SourceRef: "log:L1", Content: "a", RelevanceConfidence: 0.5, Supports: "si001", Element: abi.Air}))
 	b := outcome.Result.GapBrief
 	for source, wanted := range map[string]bool{"ab001": true, "si001": true, "pb001": false, "nd001": false, "air": false, "water": true} {
-		if got := gapOf(b, source).Description != ""; got != wanted {
-			t.Errorf("%s: in the brief %v, want %v", source, got, wanted)
-		}
+		check.Equal(t, gapOf(b, source).Description != "", wanted, source, "in the brief")
 	}
 }
 
@@ -135,9 +126,7 @@ func TestAPipelineWithoutWordsGivesABriefToo(t *testing.T) {
 	for _, confidence := range []float64{0.4, 0.6} {
 		outcome := try(t, open(t, host.Config{Pipeline: def}), openCase(confidence))
 		wantGaps(t, outcome)
-		if !strings.Contains(gapText(outcome.Result.GapBrief), "ab001") {
-			t.Errorf("the brief does not name the charge: %+v", outcome.Result.GapBrief)
-		}
+		check.Contains(t, gapText(outcome.Result.GapBrief), "ab001", "the brief does not name the charge", outcome.Result.GapBrief)
 	}
 }
 

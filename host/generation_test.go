@@ -162,9 +162,7 @@ func TestAccept_FX9_AHostThatOpensWhileModulesAreSwapped(t *testing.T) {
 			continue
 		}
 		digests := h.Modules(t.Context())
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, h.Close(t.Context()))
 		whole := false
 		for _, g := range generations {
 			whole = whole || digests["abyss"] == moduledir.Digest(g["abyss"]) && digests["specter"] == moduledir.Digest(g["specter"])
@@ -192,28 +190,20 @@ func TestAccept_FX9_AnInterruptedSwap(t *testing.T) {
 		return err
 	}
 	put(".history/generation", pending)
-	if err := read(); err != nil {
-		t.Errorf("before the first file was in place: %v", err)
-	}
+	must.Do(t, read(), "before the first file was in place")
 	put("a.wasm", "new a")
 	if err := read(); err == nil || err.Error() != "a change of modules has not ended: a changed, b not yet; if none is under way, one was interrupted: "+
 		"repeat it with `shadowcourt plugin swap`, or take it back with `shadowcourt plugin rollback`" {
 		t.Errorf("between two files: %v", err)
 	}
-	if _, err := host.ReadModules(os.DirFS(dir), "a"); err != nil {
-		t.Errorf("who needs one of them: %v", err)
-	}
+	must.Get(host.ReadModules(os.DirFS(dir), "a"))(t, "who needs one of them")
 	must.Get(d.Put(map[string][]byte{"c": []byte("c")}))(t)
 	if err := read(); err == nil {
 		t.Error("a change of another module made the mix whole")
 	}
-	if _, err := host.ReadModules(d.With(map[string][]byte{"b": []byte("new b")}), "a", "b"); err != nil {
-		t.Errorf("the check before the change is repeated: %v", err)
-	}
+	must.Get(host.ReadModules(d.With(map[string][]byte{"b": []byte("new b")}), "a", "b"))(t, "the check before the change is repeated")
 	must.Get(d.Put(map[string][]byte{"b": []byte("new b")}))(t)
-	if err := read(); err != nil {
-		t.Errorf("repeated: %v", err)
-	}
+	must.Do(t, read(), "repeated")
 	if g, err := moduledir.ReadGeneration(os.DirFS(dir)); err != nil || len(g.Pending) > 0 {
 		t.Errorf("%+v, %v", g, err)
 	}

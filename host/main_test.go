@@ -149,9 +149,7 @@ func open(t testing.TB, config host.Config) *host.Host {
 	}
 	h := must.Get(host.Open(context.Background(), config))(t)
 	t.Cleanup(func() {
-		if err := h.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, h.Close(context.Background()))
 	})
 	return h
 }

@@ -22,9 +22,7 @@ func TestHostsShareCompiledModules(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestHostsShareCompiledModules$", "-test.v")
 		cmd.Env = append(os.Environ(), "SHADOWCOURT_TEST_CHILD=1")
 		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		must.Do(t, err, out)
 		t.Logf("%s", out)
 		return
 	}

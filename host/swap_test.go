@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -139,9 +140,7 @@ func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 	}
 	for i := range swaps {
 		<-due
-		if err := h.Swap(context.Background(), list[turn(i)].files); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, h.Swap(context.Background(), list[turn(i)].files))
 	}
 	swapped.Store(true)
 	all.Wait()
@@ -354,7 +353,5 @@ func TestAccept_CT5_ASwapMustKeepTheSidesApart(t *testing.T) {
 		t.Fatalf("the swap was not rejected for its sides: %v", err)
 	}
 	after := try(t, h, dispute())
-	if got, want := after.Result.Modules["abyss"], before.Result.Modules["abyss"]; got != want {
-		t.Errorf("the rejected swap changed abyss to %s", got)
-	}
+	check.Equal(t, after.Result.Modules["abyss"], before.Result.Modules["abyss"], "the rejected swap changed abyss to")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -99,6 +100,7 @@ func again(entries []docket.Entry, n int) iter.Seq2[docket.Entry, error] {
 // A thousand trials that wait for a model at the same time hold at most 300 MB more than the host held before: none holds a processor or
 // the memory of a module. What they waited is counted apart. The provider has a process of its own, whose memory does not count.
 func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
+	tier.Long(t, "host/model", "host/internal/court")
 	const trials, limit = 1000, 300 << 20
 	if os.Getenv("SHADOWCOURT_TEST_CHILD") == "" {
 		t.Parallel()
@@ -124,9 +126,7 @@ func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
 	entries := uncertainCases(t)
 	var asking []docket.Entry // of others the prosecution is so sure that nobody reads them
 	for tried := range h.TryAll(t.Context(), again(entries, 100), 8) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		if len(tried.Trial.Result.Completions) == 1 {
 			asking = append(asking, tried.Entry)
 		}
@@ -155,9 +155,7 @@ func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
 	var peak [2]int64
 	results := h.TryAll(t.Context(), again(asking, trials), trials)
 	for tried := range results {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		if n == 0 {
 			peak = <-measured
 			t.Logf("%d trials wait after %.1f s", trials, time.Since(began).Seconds())

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -84,12 +85,8 @@ func TestAccept_PL1_AFolderIsFollowedByItsContent(t *testing.T) {
 	if c := f.swapped[0][0]; c.Module != "specter" || c.Before != before || c.After != f.Modules(t.Context())["specter"] || c.After == before {
 		t.Errorf("%+v", c)
 	}
-	if got := try(t, f.Host, dispute()).Result.Modules["specter"]; got != f.swapped[0][0].After {
-		t.Errorf("the next trial was held by %s", got)
-	}
-	if !f.store.Has(record.Digest(f.swapped[0][0].After)) {
-		t.Error("a replay could not have the newer module: it is not in the store")
-	}
+	check.Equal(t, try(t, f.Host, dispute()).Result.Modules["specter"], f.swapped[0][0].After, "the next trial was held by")
+	must.Get(f.store.Get(record.Digest(f.swapped[0][0].After)))(t, "a replay could not have the newer module")
 }
 
 func TestAccept_PL2_WhatAFolderOffersIsRejectedOnceAndTheIncumbentsGoOn(t *testing.T) {
@@ -143,9 +140,7 @@ func TestFollowEndsWithTheTicksOrTheContext(t *testing.T) {
 	close(ticks)
 	swaps := 0
 	h.Follow(t.Context(), host.Watch{Modules: newer, Ticks: ticks, Swapped: func([]host.Change) { swaps++ }})
-	if swaps != 1 {
-		t.Errorf("%d swaps", swaps)
-	}
+	check.Equal(t, swaps, 1, "swaps")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	h.Follow(ended, host.Watch{Modules: files, Ticks: make(chan time.Time)})
@@ -231,9 +226,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 		t.Errorf("the next audit had %v, want %v", o.Modules, after)
 	}
 	for name, digest := range after {
-		if _, err := store.Get(record.Digest(digest)); err != nil {
-			t.Errorf("%s is not kept: %v", name, err)
-		}
+		must.Get(store.Get(record.Digest(digest)))(t, name, "not kept")
 	}
 }
 

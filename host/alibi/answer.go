@@ -1,8 +1,11 @@
 package alibi
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +23,17 @@ const (
 	IsYours  Verdict = "yours"
 	NotYours Verdict = "not yours"
 	IsOpen   Verdict = "open"
+)
+
+// Lock is what keeps an alibi from being given.
+type Lock string
+
+// The locks: that everything that failed is accounted for, the failure came back as reported, the base ran as the base, and chance is excluded.
+const (
+	Account    Lock = "account"
+	Reproduced Lock = "reproduced"
+	World      Lock = "world"
+	Chance     Lock = "chance"
 )
 
 // Part is what of the change is to blame.
@@ -42,8 +56,9 @@ type Answer struct {
 	Label      string  `json:"attribution,omitempty"`
 	Confidence float64 `json:"confidence"` // of the label; of an open case that of the nearest one
 	Part       Part    `json:"part,omitempty"`
-	// Why is half a sentence with the runs that the answer rests on, and Next what would decide an open one.
+	// Why is half a sentence with the runs that the answer rests on. Lock is the lock of an open one that keeps it so, and Next what would close it.
 	Why     string             `json:"why"`
+	Lock    Lock               `json:"lock,omitempty"`
 	Next    string             `json:"next,omitempty"`
 	Message string             `json:"message,omitempty"` // what the failure says of itself
 	Base    abi.LoadedCode     `json:"base_code,omitempty"`
@@ -133,21 +148,51 @@ type Suspicion struct {
 	Probability float64 `json:"probability"`
 }
 
-// Of reads a trial as an answer. Its experiments are those of Light, too.
-func Of(t *trial.Trial) *Answer {
+// Of reads a trial as an answer. Its experiments are those of Light, too. No alibi is given before the lock of chance closes, see [Counts.Closed].
+func Of(t *trial.Trial) *Answer { return of(t, MaxFalse) }
+
+func of(t *trial.Trial, maxFalse float64) *Answer {
+	c := seenIn(t)
+	a := c.answer(t, maxFalse)
+	if a.Verdict == IsOpen {
+		a.Lock = c.open()
+		a.Next = cmp.Or(a.Next, map[Lock]string{
+			Reproduced: "try it with what the failing run had: --home, --network, --env NAME",
+			World:      olderBase,
+			Chance:     "give it more time: --budget",
+		}[a.Lock])
+	}
+	return a
+}
+
+const olderBase = "name an older base that can be run: --base REVISION"
+
+// open is the first lock that is not closed.
+func (c *seen) open() Lock {
+	lock := c.chance(MaxFalse)
+	ran := c.base.all()+c.base.among.all() > 0
+	switch {
+	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs != "":
+		return Reproduced
+	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign():
+		return World
+	default:
+		return Chance
+	}
+}
+
+func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 	f := t.Result.Final
 	a := &Answer{
 		ID: t.Result.ID, Group: t.Case.Group, Test: NameOf(t.Result.ID, t.Case.Group), Verdict: IsOpen, Label: f.Classification, Confidence: f.Confidence,
 		Message: t.Message(), Runs: t.Result.Experiments, Tried: t.Result.Activated,
 	}
-	c := counts(a.Runs)
-	c.unbuilt = gotest.UnbuiltOf(&t.Case) != ""
 	a.Base = c.loaded
-	if a.Label == Caused && !c.based { // nobody knows whether it failed before
+	if a.Label == Caused && !c.based() { // nobody knows whether it failed before
 		a.Label = ""
 	}
 	if a.Label != "" && !bears(a.Label, a.Runs) {
-		a.open(t, c)
+		a.open(t, c, maxFalse)
 		switch {
 		case a.Label == Conflict && c.target.failed() > 0:
 			a.Refuse("the target fails without this change, too: " + c.target.failures() + " there, " + c.here())
@@ -156,9 +201,13 @@ func Of(t *trial.Trial) *Answer {
 		}
 		return a
 	}
+	lock := c.chance(maxFalse)
+	if !Yours(a.Label) {
+		a.decide(c, &lock)
+	}
 	switch a.Label {
 	case "":
-		a.open(t, c)
+		a.open(t, c, maxFalse)
 	case Caused:
 		a.Verdict, a.Part, a.Why = IsYours, part(t), c.caused()
 	case Conflict:
@@ -170,10 +219,36 @@ func Of(t *trial.Trial) *Answer {
 	case Environment:
 		a.Verdict, a.Why = NotYours, c.environment()
 	}
-	if a.Verdict == NotYours && a.Base != abi.Certified {
-		a.Why += "; what the base loaded is not certified"
+	if a.Verdict == NotYours {
+		a.Why += lock.bound(c)
+	}
+	if a.Verdict == NotYours && a.Base == abi.NotCertified || a.Verdict == IsOpen && c.foreign() {
+		if a.Verdict == IsOpen {
+			a.Why = c.here() + ", " + c.onBase()
+		}
+		a.Refuse(a.Why + ", but " + cmp.Or(c.world, "it is not known whether the base loaded its own code"))
+		a.Next = "run the test in a checkout of the base (git worktree add) with an installation of its own"
 	}
 	return a
+}
+
+// foreign says whether the base fails each time, and may have run code or dependencies that are not its own: no further run decides that.
+func (c *seen) foreign() bool {
+	return c.loaded == abi.NotCertified && c.base.same > 0 && c.base.passed == 0
+}
+
+// decide gives the label that the runs alone give where the court names none that is yours.
+func (a *Answer) decide(c *seen, lock *chance) {
+	switch {
+	case lock.higher && !c.contradicted, c.brought():
+		a.Label, a.Confidence = Caused, byRuns
+	case !lock.closed:
+		a.Label = ""
+	case a.Label == "" && c.base.passed > 0:
+		a.Label, a.Confidence = Flaky, 1-MaxFalse
+	case a.Label == "":
+		a.Label, a.Confidence = Preexisting, 1-MaxFalse
+	}
 }
 
 // DependsOnOrder says whether head passes alone and fails with the tests around the failing one.
@@ -198,29 +273,61 @@ func NameOf(id, group string) string {
 }
 
 // open says why a case is open and what would decide it.
-func (a *Answer) open(t *trial.Trial, c *seen) {
+func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
+	lock := c.chance(maxFalse)
 	switch {
 	case c.head.all() == 0 && c.why != "":
 		a.Why = c.why
-	case c.contradicted, !c.based:
-		a.Why = c.unbased()
+	case c.contradicted, !c.based():
+		if a.Why = c.unbased(); c.notBuilt || strings.HasPrefix(c.baseWhy, plan.EndedBefore) {
+			a.Next = olderBase
+		} else if hiding.MatchString(a.Why) {
+			a.Next = "run the test in a checkout of the base (git worktree add) that has it"
+		}
 	case c.gone():
 		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"
+	case lock.about != nil && lock.about.base.all() > 0:
+		a.Why, a.Next = lock.missed(), lock.about.reported().more(maxFalse)
 	default:
 		a.Why = c.here() + ", " + c.onBase() + ": not enough to tell"
 	}
 	a.Why = flags(a.Why)
-	if p := t.Result.Proposal; p != nil {
-		if a.Next = flags(p.Action()); p.Allow == plan.Home {
-			a.Next += "; a variable that the test needs: with --env NAME"
-		}
-	} else if o := t.Result.Open(); o != nil && len(o.Next) > 0 {
+	if flag := giving.FindString(a.Why); flag != "" && hiding.MatchString(a.Why) {
+		a.Next = "give it to the tests: " + flag
+	}
+	switch {
+	case hiding.MatchString(a.Why) && a.Next != "":
+		return
+	case c.confined(&lock, a.Runs):
+		a.Next = "run it outside of the laboratory: --native; or with a variable that the test needs: --env NAME"
+		return
+	}
+	if p := t.Result.Proposal; p != nil && (p.Allow != "" || a.Next == "") {
+		a.Next = flags(p.Action())
+	} else if o := t.Result.Open(); a.Next == "" && o != nil && len(o.Next) > 0 {
 		a.Next = flags(o.Next[0])
 	}
 }
 
+// confined says whether the failure may come back, or count, outside of the laboratory, where it was not tried.
+func (c *seen) confined(lock *chance, runs []trial.Experiment) bool {
+	says := func(text string) bool {
+		return slices.ContainsFunc(runs, func(e trial.Experiment) bool { return strings.Contains(e.Why(), text) })
+	}
+	gone := lock.about == nil && c.target.failed() == 0 && (c.gone() || c.based() && c.head.all() > 0)
+	return (gone || says(plan.Otherwise) || says(plan.ReadOnly)) && !says(plan.Natively)
+}
+
+// hiding is how details say that tests lack something in experiments, and giving the flag that gives it to them.
+var (
+	hiding = regexp.MustCompile(`\bthe (?:test|code) .*\b(?:experiments do not|experiments lack|out of reach)`)
+	giving = regexp.MustCompile(`--(?:env \S+|home|network)\b`)
+)
+
 // flags names the flags of the command alibi where the laboratory names those of other commands.
-func flags(text string) string { return strings.ReplaceAll(text, "--experiments ", "--") }
+func flags(text string) string {
+	return strings.NewReplacer("--experiments all --since", "--base", "--experiments ", "--", "--since", "--base").Replace(text)
+}
 
 // part is what of the change the mixtures of both trees blame; empty where they don't tell.
 func part(t *trial.Trial) Part {
@@ -275,42 +382,69 @@ func (n *ofTree) inOrder() string {
 	return "passes alone (" + runs + "), fails with the tests around it" + often
 }
 
-// seen is what all runs of a case showed, by tree.
+// seen is what all runs of a case showed, by tree, and by setting.
 type seen struct {
-	head, base    ofTree
-	target        tally
-	clean         tally
-	based, absent bool
-	contradicted  bool
-	notOfBase     string // says that the runs of the base were none
-	notBuilt      bool
-	unbuilt       bool   // the failure is that a package does not build
-	why, baseWhy  string // nothing was run
-	loaded        abi.LoadedCode
+	in           map[setting]*sides
+	head, base   ofTree
+	target       tally
+	clean        tally
+	old          tally // of the product of the base with the test of head
+	absent       bool
+	contradicted bool
+	notOfBase    string // says that the runs of the base were none
+	differs      string // says in what the base fails in another way
+	notBuilt     bool
+	skips        bool   // the base has the test, and skips it
+	unbuilt      bool   // the failure is that a package does not build
+	why, baseWhy string // nothing was run
+	loaded       abi.LoadedCode
+	world        string // what the base did not have of its own
+}
+
+func seenIn(t *trial.Trial) *seen {
+	c := counts(t.Result.Experiments)
+	c.unbuilt = gotest.UnbuiltOf(&t.Case) != ""
+	return c
 }
 
 func counts(runs []trial.Experiment) *seen {
-	c := &seen{}
+	c := &seen{in: map[setting]*sides{}}
 	for i := range runs {
 		e := &runs[i]
+		if e.Product == abi.Base && e.Tests == abi.Head && e.Loaded != abi.Contradicted {
+			c.old.add(e)
+		}
 		if e.Product != e.Tests {
 			continue
 		}
-		n := &c.head
+		n, at := &c.head, setting{e.Environment, e.Order}
+		if c.in[at] == nil {
+			c.in[at] = &sides{}
+		}
+		if e.Product == abi.Head {
+			c.in[at].head.add(e)
+		}
 		switch {
 		case e.Product == abi.Base && e.Loaded == abi.Contradicted:
 			c.contradicted, c.loaded, c.notOfBase = true, e.Loaded, "the base ran code that is not its own: "+e.Why()
 			continue
 		case e.Product == abi.Base:
 			n = &c.base
+			c.in[at].base.add(e)
 			if c.loaded == "" || e.Loaded == abi.NotCertified {
 				c.loaded = e.Loaded
 			}
+			if why, ok := strings.CutPrefix(e.Why(), plan.OtherWorld); ok {
+				c.world = "the base did not have all that is its own: " + why
+			}
 			c.absent = c.absent || e.Outcome == abi.OutcomeNoTest
+			c.skips = c.skips || e.Outcome == abi.OutcomeNoTest && e.Why() == plan.Skipped
 			c.notBuilt = c.notBuilt || e.Outcome == abi.OutcomeNotBuilt
-			c.based = c.based || e.Outcome != abi.OutcomeNotRun
 			if e.Outcome == abi.OutcomeNotRun {
 				c.baseWhy = e.Why()
+			}
+			if why := e.Why(); e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
+				c.differs = " (" + why + ")"
 			}
 		case e.Product == abi.Target:
 			c.target.add(e)
@@ -330,6 +464,17 @@ func counts(runs []trial.Experiment) *seen {
 		}
 	}
 	return c
+}
+
+// based says whether it is known what the base did: it ran the test, or does not have it, or its product passed the test of head.
+func (c *seen) based() bool {
+	return c.base.all()+c.base.among.all() > 0 || c.absent || c.old.passed > 0 && c.old.failed() == 0
+}
+
+// brought says whether the test came with the change and fails as reported, and not for the environment.
+func (c *seen) brought() bool {
+	mended := c.clean.passed > 0 && c.clean.failed() == 0
+	return c.absent && c.base.all()+c.base.among.all() == 0 && c.head.same+c.head.among.same > 0 && !mended
 }
 
 // here says what head did.
@@ -353,13 +498,13 @@ func (c *seen) onBase() string {
 	case c.head.inOrder() != "" && c.base.among.all() > 0:
 		return c.base.among.failures() + " on the base with the tests around it"
 	case c.base.other > 0 && c.base.same == 0:
-		return c.base.failures() + " on the base, in another way"
+		return c.base.failures() + " on the base, in another way" + c.differs
 	case c.base.all() > 0:
 		return c.base.failures() + " on the base"
-	case c.notBuilt:
-		return "the base does not build"
 	case c.absent:
 		return c.lacks()
+	case c.notBuilt:
+		return "the base does not build"
 	default:
 		return "no run on the base"
 	}
@@ -367,22 +512,28 @@ func (c *seen) onBase() string {
 
 // lacks says what the base does not have.
 func (c *seen) lacks() string {
-	if c.unbuilt {
+	switch {
+	case c.unbuilt:
 		return "the base does not have this package"
+	case c.skips:
+		return "the base skips this test"
+	default:
+		return "the base does not have this test"
 	}
-	return "the base does not have this test"
 }
 
 func (c *seen) caused() string {
 	switch {
 	case c.unbuilt && c.base.passed > 0:
 		return "does not build here, builds on the base"
-	case c.notBuilt:
-		return "the base does not build, " + c.here()
-	case c.absent:
+	case c.absent && c.old.same > 0 && c.old.same == c.old.all():
+		return c.lacks() + ", " + c.here() + " and " + c.old.failures() + " with the old product: it shows a fault older than the change"
+	case c.absent && c.base.all() == 0:
 		return c.lacks() + ", " + c.here()
+	case c.base.all() == 0 && c.old.passed > 0:
+		return c.onBase() + ", " + c.old.failures() + " with its product and this test, " + c.here()
 	case c.base.passed == 0 && c.base.other > 0 && c.base.same == 0:
-		return "the base fails in another way, " + c.here()
+		return "the base fails in another way" + c.differs + ", " + c.here()
 	default:
 		return c.onBase() + ", " + c.here()
 	}

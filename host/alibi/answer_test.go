@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -28,6 +29,20 @@ func ran(tree abi.TreeRevision, order abi.RunOrder, passed, same int) trial.Expe
 func baseOutcome(outcome abi.ExperimentOutcome) trial.Experiment {
 	e := abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
 	return trial.NewExperiment("", "", &abi.ExperimentResult{Experiment: e, Outcome: outcome, Loaded: abi.Certified})
+}
+
+// missing is a base that does not have the test, and says something of it.
+func missing(detail string) trial.Experiment {
+	e := baseOutcome(abi.OutcomeNoTest)
+	e.Detail = detail
+	return e
+}
+
+// oldProduct are runs of the product of the base with the test of head.
+func oldProduct(passed, same int) trial.Experiment {
+	e := ran(abi.Base, abi.Alone, passed, same)
+	e.Tests = abi.Head
+	return e
 }
 
 func TestAnswersSayWhatWasSeen(t *testing.T) {
@@ -46,21 +61,46 @@ func TestAnswersSayWhatWasSeen(t *testing.T) {
 		},
 		{
 			test, alibi.Preexisting,
-			[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), ran(abi.Base, abi.Alone, 1, 0), ran(abi.Head, abi.OriginalOrder, 0, 2), ran(abi.Base, abi.OriginalOrder, 1, 1)},
-			"fails on the base in the same way: it passes alone (one run), fails with the tests around it (1 of 2 runs)",
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), ran(abi.Base, abi.Alone, 1, 0), ran(abi.Head, abi.OriginalOrder, 0, 2), ran(abi.Base, abi.OriginalOrder, 0, 7)},
+			"fails on the base in the same way: it passes alone (one run), fails with the tests around it; at most 2.0 times as often as before",
 		},
-		{test, alibi.Preexisting, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, "fails on the base in the same way (2 of 2 failed)"},
-		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt)}, "the base does not build, 5 of 5 failed here"},
+		{
+			test, alibi.Preexisting,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 7)},
+			"fails on the base in the same way (7 of 7 failed); at most 2.0 times as often as before",
+		},
+		{
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt)},
+			"the base does not build, so that nobody knows whether it failed there",
+		},
+		{
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt), oldProduct(1, 0)},
+			"the base does not build, none of 1 failed with its product and this test, 5 of 5 failed here",
+		},
+		{
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt), oldProduct(0, 1)},
+			"the base does not build, so that nobody knows whether it failed there",
+		},
+		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Skipped)}, "the base skips this test, 5 of 5 failed here"},
+		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.OtherWorld + "a lock")}, "the base does not have this test, 5 of 5 failed here"},
+		{
+			test, "",
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNoTest), oldProduct(0, 1)},
+			"the base does not have this test, 5 of 5 failed here and 1 of 1 failed with the old product: it shows a fault older than the change",
+		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNoTest)}, "the base does not have this test, 5 of 5 failed here"},
 		{
 			test, alibi.Environment,
 			[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), baseOutcome(abi.OutcomeNoTest)},
-			"does not come back: none of 5 runs failed here, the base does not have this test; a rate of 46% would show with 95%",
+			"does not come back: none of 5 runs failed here, the base does not have this test; a rate of 46% would show with 95%; what fails more rarely may be yours",
 		},
 		{
 			test, alibi.Environment,
 			[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), ran(abi.Base, abi.Alone, 2, 0), ran(abi.Head, abi.OriginalOrder, 2, 0)},
-			"does not come back: none of 5 runs failed here, none of 2 failed on the base; a rate of 46% would show with 95%",
+			"does not come back: none of 5 runs failed here, none of 2 failed on the base; a rate of 46% would show with 95%; what fails more rarely may be yours",
 		},
 		{build, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 2, 0)}, "does not build here, builds on the base"},
 		{build, alibi.Preexisting, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, "does not build on the base either"},
@@ -68,8 +108,37 @@ func TestAnswersSayWhatWasSeen(t *testing.T) {
 	} {
 		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: c.subject}}
 		tried.Result.Final.Classification, tried.Result.Experiments = c.label, c.runs
-		if a := alibi.Of(tried); a.Why != c.want {
+		a := alibi.Of(tried)
+		if a.Why != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.subject, c.label, a.Why, c.want)
+		}
+		if strings.Contains(a.Why, "nobody knows") && a.Verdict != alibi.IsOpen {
+			t.Errorf("%s: %s is %s", c.subject, a.Why, a.Verdict)
+		}
+	}
+}
+
+// TestAccept_AK9_EachOpenLockIsNamed, with what would close it.
+func TestAccept_AK9_EachOpenLockIsNamed(t *testing.T) {
+	t.Parallel()
+	foreign := ran(abi.Base, abi.Alone, 0, 2)
+	foreign.Loaded = abi.NotCertified
+	for name, c := range map[string]struct {
+		runs []trial.Experiment
+		lock alibi.Lock
+		next string
+	}{
+		"nothing ran":             {nil, alibi.Reproduced, "try it with what the failing run had: --home, --network, --env NAME"},
+		"head passes":             {[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), ran(abi.Base, abi.Alone, 2, 0)}, alibi.Reproduced, "run it outside of the laboratory: --native"},
+		"the base does not build": {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt)}, alibi.World, "name an older base that can be run: --base REVISION"},
+		"the base was not run":    {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotRun)}, alibi.World, "name an older base"},
+		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the test in a checkout of the base"},
+		"few runs":                {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, alibi.Chance, "some 7 more runs would tell"},
+	} {
+		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: "TestA fails in p"}}
+		tried.Result.Experiments = c.runs
+		if a := alibi.Of(tried); a.Verdict != alibi.IsOpen || a.Lock != c.lock || !strings.HasPrefix(a.Next, c.next) {
+			t.Errorf("%s: %s, lock %q, next %q", name, a.Verdict, a.Lock, a.Next)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package alibi
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -46,7 +48,7 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 	if maxFalse > 0 {
 		config.Pipeline = priced(config.Pipeline, maxFalse)
 	}
-	config.Experiments = newMemo(config.Experiments)
+	config.Experiments = Once(config.Experiments)
 	c := &Court{experiments: config.Experiments}
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
 		return nil, err
@@ -120,23 +122,26 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 		}
 	}
 	return func(yield func(Asked) bool) {
-		for tried := range c.host.TryAll(ctx, attributed, workers) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		// Without an end of its own: what was tried is yielded.
+		court.Ordered(context.WithoutCancel(ctx), c.host.TryAll(ctx, attributed, workers), workers, func(_ context.Context, tried host.Tried) Asked {
 			asked := Asked{Tried: tried}
 			if tried.Err == nil {
 				asked.Answer, asked.Err = c.answer(ctx, tried.Trial)
 			}
-			if !yield(asked) {
-				return
-			}
-		}
+			return asked
+		})(yield)
 	}
 }
 
-// answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees. Where the test passes here, too, one
+// answer settles a trial. Of a failure that the change caused it finds the part, by mixtures of both trees. Where the test passes here, too, one
 // run of a mixture shows nothing.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
-	t.Result.Experiments = c.all(t)
-	a := c.light.of(t)
+	a, err := c.light.Settle(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	if a.Label == Caused && counts(a.Runs).head.passed == 0 {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
@@ -155,29 +160,14 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 		}
 		a = c.light.of(t)
 	}
-	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
+	if beside, ok := docket.BesideOf(&t.Case); ok {
+		a.Refuse(beside.What)
+		a.Lock, a.Next, a.Message = Account, beside.Next, beside.Output
+	} else if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
 		a.Why = flags(why)
 	}
+	follow(t, a)
 	return a, nil
-}
-
-// all are the experiments of Light and of the trial, each once.
-func (c *Court) all(t *trial.Trial) []trial.Experiment {
-	var list []trial.Experiment
-	for _, r := range c.light.Made(t.Case.ID) {
-		list = append(list, trial.NewExperiment("", byLight, &r))
-	}
-	for i := range t.Result.Experiments {
-		e := t.Result.Experiments[i].Result().Experiment
-		if !ran(list, &e) {
-			list = append(list, t.Result.Experiments[i])
-		}
-	}
-	return list
-}
-
-func ran(list []trial.Experiment, e *abi.Experiment) bool {
-	return slices.ContainsFunc(list, func(o trial.Experiment) bool { return o.Result().Experiment == *e })
 }
 
 // Entry is the entry of a failing test with the labels of the pipeline: without the classification that it brings, and with its evidence
@@ -193,14 +183,28 @@ func Entry(e docket.Entry) docket.Entry {
 }
 
 // memo makes each experiment of a case once: what Light has run, the court sees, too. Once the base has run code that is not its own, nothing
-// more is on offer, since no further run can say what the change did; and no run of a base that does not build or lacks the test is.
+// more is on offer, since no further run can say what the change did; and no run of a base that does not build or lacks the test is. A failure that
+// does not come back as it was reported has [mostGone] runs.
 type memo struct {
 	host.Experiments
 
-	mu   sync.Mutex
-	made map[memoKey]*once
-	base map[string]abi.ExperimentResult // by the ids of cases: the last result of the base
+	mu    sync.Mutex
+	made  map[memoKey]*once
+	known map[string]known // by the ids of cases
 }
+
+// mostGone is how many runs a case may have, in all trees and environments, of which none fails as reported.
+const mostGone = 60
+
+// known is what all runs of a case showed: the last result of the base, how many runs there were, and whether one failed as reported.
+type known struct {
+	base abi.ExperimentResult
+	runs int
+	back bool
+}
+
+// gone says whether an experiment is beyond the runs that a failure has that does not come back.
+func (k *known) gone(e *abi.Experiment) bool { return !k.back && k.runs+e.Runs > mostGone }
 
 type memoKey struct {
 	id string
@@ -213,8 +217,9 @@ type once struct {
 	result abi.ExperimentResult
 }
 
-func newMemo(e host.Experiments) *memo {
-	return &memo{Experiments: e, made: map[memoKey]*once{}, base: map[string]abi.ExperimentResult{}}
+// Once are experiments as a court has them, which makes each of a case once, and none that would tell nothing.
+func Once(e host.Experiments) host.Experiments {
+	return &memo{Experiments: e, made: map[memoKey]*once{}, known: map[string]known{}}
 }
 
 // Offers are the experiments of a case, those that were made among them.
@@ -222,10 +227,10 @@ func (m *memo) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentO
 	offers, err := m.Experiments.Offers(ctx, subject)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	base := m.base[subject.ID]
-	lacks := base.Outcome == abi.OutcomeNotBuilt || base.Outcome == abi.OutcomeNoTest
+	k := m.known[subject.ID]
+	lacks := k.base.Outcome == abi.OutcomeNotBuilt || k.base.Outcome == abi.OutcomeNoTest
 	return slices.DeleteFunc(slices.Clone(offers), func(o abi.ExperimentOffer) bool {
-		idle := base.Loaded == abi.Contradicted || lacks && isBase(&o.Experiment)
+		idle := k.base.Loaded == abi.Contradicted || lacks && isBase(&o.Experiment) || k.gone(&o.Experiment)
 		return idle && m.made[memoKey{subject.ID, o.Experiment}] == nil
 	}), err
 }
@@ -235,7 +240,12 @@ func isBase(e *abi.Experiment) bool { return e.Product == abi.Base && e.Tests ==
 // Run runs an experiment, or gives its result. What ended with an error is run again.
 func (m *memo) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
 	m.mu.Lock()
-	o := m.made[memoKey{subject.ID, e}]
+	o, k := m.made[memoKey{subject.ID, e}], m.known[subject.ID]
+	if o == nil && k.gone(&e) { // who asks knows the offers from before the last runs
+		defer m.mu.Unlock()
+		why := fmt.Sprintf("the failure has not come back in %d runs, and has %d at most", k.runs, mostGone)
+		return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: why}, nil
+	}
 	if o == nil {
 		o = &once{}
 		m.made[memoKey{subject.ID, e}] = o
@@ -247,13 +257,21 @@ func (m *memo) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (ab
 		return o.result, nil
 	}
 	r, err := m.Experiments.Run(ctx, subject, e)
-	if err == nil {
-		o.done, o.result = true, r
+	if err != nil {
+		return r, err
 	}
-	if isBase(&e) && err == nil {
-		m.mu.Lock()
-		m.base[subject.ID] = r
-		m.mu.Unlock()
+	o.done, o.result = true, r
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k = m.known[subject.ID]
+	runs := r.Made()
+	if r.Outcome == abi.OutcomeNotRun {
+		runs = max(runs, e.Runs) // they may have been made, and don't count
 	}
-	return r, err
+	k.runs, k.back = k.runs+runs, k.back || r.Same > 0
+	if isBase(&e) {
+		k.base = r
+	}
+	m.known[subject.ID] = k
+	return r, nil
 }

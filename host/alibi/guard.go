@@ -1,51 +1,113 @@
 package alibi
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// of is [Of] at the price of a false alibi, whoever judged: an answer that is not yours stays open where the base was not run, or where the runs
-// make it too probable that the change did it.
+// blame is how probable it has to be that the change did it where the runs alone do not tell.
+const blame = 0.97
+
+// of is [Of] with what the outcome model makes of the runs, whoever judged, and with a stricter price of a false alibi where one is asked for.
 func (l *Light) of(t *trial.Trial) *Answer {
-	a, label := Of(t), t.Result.Final.Classification
-	if label == "" || Yours(label) {
-		return a
+	price := min(l.maxFalse, MaxFalse)
+	a := of(t, price)
+	results := resultsOf(a.Runs)
+	yours := yoursOf(t.Case.Labels, l.probabilities(t.Case.Labels, results))
+	if a.Label == Caused && max(a.Confidence, yours) < blame {
+		undecided := *t
+		undecided.Result.Final.Classification = ""
+		a = of(&undecided, price)
 	}
-	results := make([]abi.ExperimentResult, len(a.Runs))
-	for i := range a.Runs {
-		results[i] = a.Runs[i].Result()
-	}
-	if !odds.Based(results) {
-		if c := counts(a.Runs); a.Verdict == NotYours {
-			a.Refuse(c.unbased())
-		}
-		return a
-	}
-	if yours := l.yours(t.Case.Labels, results); yours > l.maxFalse {
-		who := "Light"
-		if a.Tried {
-			who = "the judge"
-		}
-		a.Refuse(fmt.Sprintf("%s calls it %s; by the runs the change is to blame with %s", who, label, percent(yours)))
+	if lock := seenIn(t).chance(price); a.Verdict == IsOpen && lock.about != nil && lock.about.base.all() > 0 && !lock.closed && a.Lock == Chance {
+		a.Why += fmt.Sprintf("; the change is to blame with %s, and %s would do", percent(yours), percent(blame))
 	}
 	return a
 }
 
-// yours is how probable it is by runs that the change did it. No judge has to weigh as the shipped one does: all other labels get what the word of
-// Light counts at most beside runs.
-func (l *Light) yours(labels []string, results []abi.ExperimentResult) float64 {
-	nats := make([]float64, len(labels))
-	odds.AddBaseRates(nats, labels, l.profile)
-	for j, label := range labels {
-		if !Yours(label) {
-			nats[j] += odds.UnmeasuredLight
+// Settle reads a trial. While the answer is open, it runs the tree again that has fewer runs where the test fails, until the lock of chance closes or
+// the runs alone tell, or nothing more is on offer. The final label of the trial becomes that of the answer.
+func (l *Light) Settle(ctx context.Context, t *trial.Trial) (*Answer, error) {
+	t.Result.Experiments = l.all(t)
+	for {
+		a := l.of(t)
+		e, err := l.wanted(ctx, t, a)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			follow(t, a)
+			return a, nil
+		}
+		r, err := l.experiments.Run(ctx, &t.Case, *e)
+		if err != nil {
+			return nil, err
+		}
+		t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
+	}
+}
+
+// wanted is the experiment that an open lock of chance wants next; nil for none.
+func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Experiment, error) {
+	const most = 50 // a further step of 300 takes minutes and decides few
+	c := seenIn(t)
+	lock := c.chance(min(l.maxFalse, MaxFalse))
+	if a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs) {
+		return nil, nil //nolint:nilnil // nothing more would tell
+	}
+	offers, err := l.experiments.Offers(ctx, &t.Case)
+	e := next(offers, resultsOf(a.Runs), abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order})
+	if e != nil && e.Runs > most {
+		e = nil
+	}
+	return e, err
+}
+
+// stopped says whether the last runs that were asked for were not made, as when the time is used up. A clean environment may lack what others have.
+func stopped(runs []trial.Experiment) bool {
+	return len(runs) > 0 && runs[len(runs)-1].Outcome == abi.OutcomeNotRun && runs[len(runs)-1].Environment != abi.CleanEnvironment
+}
+
+// follow gives a trial the label of its answer.
+func follow(t *trial.Trial, a *Answer) {
+	f := &t.Result.Final
+	if f.Classification == a.Label {
+		return
+	}
+	if f.Classification, f.Confidence, f.Status = a.Label, a.Confidence, trial.Amended; a.Label == "" {
+		f.Status = trial.Acquitted
+	}
+}
+
+// all are the experiments of Light and of a trial, each once.
+func (l *Light) all(t *trial.Trial) []trial.Experiment {
+	var list []trial.Experiment
+	for _, r := range l.Made(t.Case.ID) {
+		list = append(list, trial.NewExperiment("", byLight, &r))
+	}
+	for i := range t.Result.Experiments {
+		e := t.Result.Experiments[i].Result().Experiment
+		if !ran(list, &e) {
+			list = append(list, t.Result.Experiments[i])
 		}
 	}
-	return yoursOf(labels, odds.NewForecast(labels, nats, 0, l.profile, results).Now)
+	return list
+}
+
+func ran(list []trial.Experiment, e *abi.Experiment) bool {
+	return slices.ContainsFunc(list, func(o trial.Experiment) bool { return o.Result().Experiment == *e })
+}
+
+func resultsOf(runs []trial.Experiment) []abi.ExperimentResult {
+	results := make([]abi.ExperimentResult, len(runs))
+	for i := range runs {
+		results[i] = runs[i].Result()
+	}
+	return results
 }
 
 // yoursOf is what the labels that are yours have together.
@@ -76,8 +138,8 @@ func (c *seen) unbased() string {
 	switch {
 	case c.contradicted:
 		return c.notOfBase
-	case c.absent || c.notBuilt:
-		return c.onBase()
+	case c.notBuilt:
+		return c.onBase() + ", so that nobody knows whether it failed there"
 	case c.baseWhy != "":
 		return "the base can't be run: " + c.baseWhy
 	default:
@@ -85,32 +147,26 @@ func (c *seen) unbased() string {
 	}
 }
 
-// bears says whether the runs of a case show its label at all, however probable it is: a failure on the base that is preexisting, one of the
-// change that is caused by it, and of a flaky test both outcomes, or one without the change.
+// bears says whether the runs of a case show a label that is yours at all, however probable it is.
 func bears(label string, runs []trial.Experiment) bool {
 	trees := map[abi.TreeRevision]tally{}
 	lacks := false // the target does not have the test
 	for i := range runs {
 		e := &runs[i]
 		lacks = lacks || e.Product == abi.Target && e.Outcome == abi.OutcomeNoTest
-		if e.Product != e.Tests || e.Product == abi.Base && e.Loaded == abi.Contradicted {
-			continue
+		if e.Product == e.Tests {
+			n := trees[e.Product]
+			n.add(e)
+			trees[e.Product] = n
 		}
-		n := trees[e.Product]
-		n.add(e)
-		trees[e.Product] = n
 	}
-	head, merge := trees[abi.Head], trees[abi.Merge]
-	older := trees[abi.Base].failed() + trees[abi.Target].failed()
 	switch label {
 	case Caused:
+		head, merge := trees[abi.Head], trees[abi.Merge]
 		return head.failed()+merge.failed() > 0
-	case Preexisting:
-		return trees[abi.Base].failed() > 0
 	case Conflict: // what fails on the target alone is no conflict with it
-		return (lacks || trees[abi.Target].passed > 0) && trees[abi.Target].failed() == 0
-	case Flaky:
-		return older > 0 || head.passed > 0 && head.failed() > 0 || merge.passed > 0 && merge.failed() > 0
+		target := trees[abi.Target]
+		return (lacks || target.passed > 0) && target.failed() == 0
 	default:
 		return true
 	}

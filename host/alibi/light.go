@@ -78,7 +78,7 @@ func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightRe
 	made := l.Made(req.Case.ID)
 	var fresh []abi.ExperimentResult
 	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base, abi.Target} {
-		e := next(offers, made, tree)
+		e := next(offers, made, abi.Experiment{Product: tree, Tests: tree, Environment: abi.OriginalEnvironment, Order: abi.Alone})
 		if e == nil {
 			continue
 		}
@@ -99,24 +99,29 @@ func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightRe
 	return response, nil
 }
 
-// next is the least number of runs of a tree that is on offer and was not made; nil for none.
-func next(offers []abi.ExperimentOffer, made []abi.ExperimentResult, tree abi.TreeRevision) *abi.Experiment {
+// next is the least number of runs that is on offer for an experiment and was not made; nil for none.
+func next(offers []abi.ExperimentOffer, made []abi.ExperimentResult, of abi.Experiment) *abi.Experiment {
 	var best *abi.Experiment
 	for i := range offers {
 		e := &offers[i].Experiment
-		if e.Product == tree && e.Tests == tree && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone && (best == nil || e.Runs < best.Runs) &&
-			!slices.ContainsFunc(made, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
+		of.Runs = e.Runs
+		if *e == of && (best == nil || e.Runs < best.Runs) && !slices.ContainsFunc(made, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
 			best = e
 		}
 	}
 	return best
 }
 
-func (l *Light) answer(labels []string, made []abi.ExperimentResult) abi.LightAnswer {
+// probabilities of the labels by runs.
+func (l *Light) probabilities(labels []string, made []abi.ExperimentResult) []float64 {
 	nats := make([]float64, len(labels))
 	odds.AddBaseRates(nats, labels, l.profile)
 	odds.AddExperiments(nats, labels, l.profile, made)
-	p := odds.Probabilities(nats, 0)
+	return odds.Probabilities(nats, 0)
+}
+
+func (l *Light) answer(labels []string, made []abi.ExperimentResult) abi.LightAnswer {
+	p := l.probabilities(labels, made)
 	at := slices.Index(p, slices.Max(p))
 	answer := abi.LightAnswer{Classification: labels[at], Confidence: p[at], Reasoning: words(made)}
 	if !odds.Based(made) || !Yours(labels[at]) && yoursOf(labels, p) > l.maxFalse {

@@ -118,7 +118,7 @@ func lightRuns(runs []trial.Experiment) []abi.ExperimentResult {
 	return list
 }
 
-// runsOf are the runs that an answer may rest on: those that it states of Light and of the part of the change, and those of the trial.
+// runsOf are the runs that an answer may rest on: those that it states of Light and of the host, and those of the trial.
 func runsOf(a *Answer, t *trial.Trial) ([]trial.Experiment, error) {
 	var list []trial.Experiment
 	for i := range a.Runs {
@@ -138,7 +138,7 @@ func runsOf(a *Answer, t *trial.Trial) ([]trial.Experiment, error) {
 		}
 	}
 	for i := range a.Runs {
-		if e := &a.Runs[i]; ofPart(e) && a.Label == Caused {
+		if e := &a.Runs[i]; byHost(e) && (a.Label == Caused || e.Product == e.Tests) {
 			list = append(list, *e)
 		}
 	}
@@ -148,8 +148,8 @@ func runsOf(a *Answer, t *trial.Trial) ([]trial.Experiment, error) {
 	return list, nil
 }
 
-// ofPart says whether a run was made to find the part of the change: one of a mixture of both trees that no persona asked for.
-func ofPart(e *trial.Experiment) bool { return e.Node == "" && e.Persona == "" && e.Product != e.Tests }
+// byHost says whether a run was made after the trial: for the lock of chance, or of a mixture of both trees to find the part of the change.
+func byHost(e *trial.Experiment) bool { return e.Node == "" && e.Persona == "" }
 
 // compare gives the first field in which two answers differ, as JSON.
 func compare(was, is *Answer) error {

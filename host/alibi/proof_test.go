@@ -37,8 +37,8 @@ func (world) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, error) {
 			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: float64(n)})
 		}
 	}
-	add(abi.Head, abi.Head, abi.OriginalEnvironment, 5, 15, 80)
-	add(abi.Base, abi.Base, abi.OriginalEnvironment, 2, 18, 80)
+	add(abi.Head, abi.Head, abi.OriginalEnvironment, 5, 15, 30, 50)
+	add(abi.Base, abi.Base, abi.OriginalEnvironment, 2, 18, 30, 50)
 	add(abi.Head, abi.Head, abi.CleanEnvironment, 1)
 	add(abi.Head, abi.Base, abi.OriginalEnvironment, 1)
 	add(abi.Base, abi.Head, abi.OriginalEnvironment, 1)

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -26,31 +27,21 @@ var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 func open(t *testing.T, path string) *casebook.Book {
 	t.Helper()
-	b, err := casebook.Open(t.Context(), path, casebook.Options{Now: func() time.Time { return day }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(casebook.Open(t.Context(), path, casebook.Options{Now: func() time.Time { return day }}))(t)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
 
 func snapshot(t *testing.T, b *casebook.Book) *casebook.Snapshot {
 	t.Helper()
-	s, err := b.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(b.Snapshot(t.Context()))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
 func remember(t *testing.T, b *casebook.Book, entries ...casebook.Entry) int {
 	t.Helper()
-	added, err := b.Remember(t.Context(), casebook.Run{Entries: entries})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return added
+	return must.Get(b.Remember(t.Context(), casebook.Run{Entries: entries}))(t)
 }
 
 func entry(id, text, status, label string) casebook.Entry {
@@ -72,10 +63,7 @@ func TestRecallFindsTheSameFailure(t *testing.T) {
 	remember(t, b, entry("c1", fmt.Sprintf(refused, 12, 4000), "affirmed", "si001"),
 		entry("c2", fmt.Sprintf(refused, 99, 5000), "affirmed", "si001"),
 		entry("other", "price_test.go:3: the rounded price of a basket differs by a cent", "amended", "pb001"))
-	got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(fmt.Sprintf(refused, 7, 1))), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := recallOf(t, b, said(7))
 	want := func(id string) casebook.Match {
 		return casebook.Match{
 			Case: casebook.Case{
@@ -85,9 +73,7 @@ func TestRecallFindsTheSameFailure(t *testing.T) {
 			Confidence: 0.95,
 		}
 	}
-	if diff := cmp.Diff([]casebook.Match{want("c1"), want("c2")}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]casebook.Match{want("c1"), want("c2")}, got))
 }
 
 func TestRecallIsLessSure(t *testing.T) {
@@ -108,11 +94,7 @@ func TestRecallIsLessSure(t *testing.T) {
 			t.Parallel()
 			b := open(t, filepath.Join(t.TempDir(), "book.db"))
 			remember(t, b, tt.earlier...)
-			got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(tt.ask)), 10)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(got) == 0 || got[0].Confidence < tt.lo || got[0].Confidence > tt.hi {
+			if got := recallOf(t, b, tt.ask); len(got) == 0 || got[0].Confidence < tt.lo || got[0].Confidence > tt.hi {
 				t.Errorf("got %+v, want a confidence in [%v, %v]", got, tt.lo, tt.hi)
 			}
 		})
@@ -125,9 +107,9 @@ func TestRecallTakesTheLatestVerdictOfACase(t *testing.T) {
 	text := fmt.Sprintf(refused, 1, 1)
 	remember(t, b, entry("c", text, "acquitted", ""))
 	remember(t, b, entry("c", text, "affirmed", "si001"))
-	got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(text)), 10)
-	if err != nil || len(got) != 1 || got[0].Case.Verdict.Status != "affirmed" || got[0].Case.LastRun != 1 || got[0].Case.Seen != 1 {
-		t.Errorf("got %+v, %v", got, err)
+	got := recallOf(t, b, text)
+	if len(got) != 1 || got[0].Case.Verdict.Status != "affirmed" || got[0].Case.LastRun != 1 || got[0].Case.Seen != 1 {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -135,23 +117,17 @@ func TestRememberAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := open(t, filepath.Join(t.TempDir(), "book.db"))
 	one := entry("c1", "first of all failures", "affirmed", "x")
-	if n := remember(t, b, one, one); n != 1 {
-		t.Errorf("%d added, want 1", n)
-	}
+	check.Equal(t, remember(t, b, one, one), 1, "added")
 	before := snapshot(t, b)
 	unsure := entry("c1", "first of all failures", "affirmed", "x")
 	unsure.Verdict.Confidence = 0.1
-	if n := remember(t, b, one, unsure); n != 0 {
-		t.Errorf("%d added, want 0", n)
-	}
+	check.Equal(t, remember(t, b, one, unsure), 0, "added")
 	if after := snapshot(t, b); after.Digest() != before.Digest() || after.Len() != 1 {
 		t.Error("remembering the same again changed the book")
 	}
 	amended := one
 	amended.Verdict = &casebook.Verdict{Status: "amended", Classification: "y", Confidence: 0.7}
-	if n := remember(t, b, amended); n != 1 {
-		t.Errorf("%d added for another verdict, want 1", n)
-	}
+	check.Equal(t, remember(t, b, amended), 1, "added for another verdict")
 }
 
 func many(n int) []casebook.Entry {
@@ -168,14 +144,8 @@ func TestDigestAndAnswersDoNotDependOnTheOrderOfInsertion(t *testing.T) {
 	t.Parallel()
 	entries := many(60)
 	ask := func(s *casebook.Snapshot) string {
-		recalled, err := s.Recall(t.Context(), casebook.Take(entries[7].Failure), 50)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hits, err := s.Correlate(t.Context(), "the melon and the grape of all", 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		recalled := must.Get(s.Recall(t.Context(), casebook.Take(entries[7].Failure), 50))(t)
+		hits := must.Get(s.Correlate(t.Context(), "the melon and the grape of all", 50))(t)
 		return fmt.Sprintf("%s %d %+v %+v", s.Digest(), s.Len(), recalled, hits)
 	}
 	var want string
@@ -189,9 +159,7 @@ func TestDigestAndAnswersDoNotDependOnTheOrderOfInsertion(t *testing.T) {
 		if want == "" {
 			want = got
 		}
-		if got != want {
-			t.Errorf("order %d:\n%s\nwant\n%s", i, got, want)
-		}
+		check.Equal(t, got, want, "order", i)
 	}
 	changed := entries
 	changed[0].Verdict.Confidence = 0.8
@@ -229,10 +197,7 @@ func TestCorrelateTakesNoQueries(t *testing.T) {
 		`(lemon`, `-lemon`, "lemon\x00grape", "'; DROP TABLE cases; --", "\xff\xfe lemon", strings.Repeat("lemon ", 1<<16),
 		strings.Repeat("\"(*", 1<<12), strings.Repeat("x", 1<<21), "",
 	} {
-		hits, err := s.Correlate(t.Context(), text, 5)
-		if err != nil {
-			t.Errorf("%.40q: %v", text, err)
-		}
+		hits := must.Get(s.Correlate(t.Context(), text, 5))(t, text)
 		if strings.Contains(text, "lemon") && len(hits) == 0 {
 			t.Errorf("%.40q: no hits", text)
 		}
@@ -249,21 +214,18 @@ func TestSnapshotStaysAsItIs(t *testing.T) {
 	s := snapshot(t, b)
 	digest := s.Digest()
 	remember(t, b, many(20)...)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Close())
 	hits, err := s.Correlate(t.Context(), "missing fruit", 50)
 	if err != nil || len(hits) != 5 || s.Len() != 5 || s.Digest() != digest {
 		t.Errorf("%d hits, %d cases, %v", len(hits), s.Len(), err)
 	}
 }
 
-func TestEntriesThatCannotBeRemembered(t *testing.T) {
+func TestACallThatFailsRemembersNothing(t *testing.T) {
 	t.Parallel()
 	b := open(t, filepath.Join(t.TempDir(), "book.db"))
 	nan := entry("c", "t", "affirmed", "x")
-	nan.Verdict.Confidence = 0
-	nan.Verdict.Confidence /= nan.Verdict.Confidence
+	nan.Verdict.Confidence = math.NaN()
 	for name, bad := range map[string]casebook.Entry{
 		"no ID": entry("", "t", "affirmed", "x"), "no status": entry("c", "t", "", "x"), "NaN": nan,
 		"long": entry(strings.Repeat("x", 2000), "t", "affirmed", "x"), "no text": entry("c\xff", "t", "affirmed", "x"),
@@ -272,21 +234,11 @@ func TestEntriesThatCannotBeRemembered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if s := snapshot(t, b); s.Len() != 0 {
-		t.Errorf("%d cases after calls that failed", s.Len())
-	}
-}
-
-func TestCancelledRememberLeavesNothing(t *testing.T) {
-	t.Parallel()
-	b := open(t, filepath.Join(t.TempDir(), "book.db"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Remember(ctx, casebook.Run{Entries: many(3)}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(b.Remember(ctx, casebook.Run{Entries: many(3)})), context.Canceled)
 	if s := snapshot(t, b); s.Len() != 0 {
-		t.Errorf("%d cases", s.Len())
+		t.Errorf("%d cases after calls that failed", s.Len())
 	}
 }
 
@@ -295,15 +247,10 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 	prepare := func(statements ...string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			db, err := sql.Open("sqlite", path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := must.Get(sql.Open("sqlite", path))(t)
 			defer db.Close()
 			for _, s := range statements {
-				if _, err := db.ExecContext(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(db.ExecContext(t.Context(), s))(t)
 			}
 		}
 	}
@@ -312,23 +259,16 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 			t.Helper()
 			b := open(t, path)
 			remember(t, b, many(40)...)
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Close())
 			then(t, path)
 		}
 	}
 	write := func(at int64, text string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600))(t)
 			defer file.Close()
-			if _, err := file.WriteAt([]byte(text), at); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(file.WriteAt([]byte(text), at))(t)
 		}
 	}
 	for _, tt := range []struct {
@@ -350,9 +290,7 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "book.db")
 			tt.make(t, path)
 			s, err := casebook.OpenReadOnly(t.Context(), path, casebook.Options{})
-			if !errors.Is(err, tt.want) {
-				t.Errorf("read only: %v, want %v", err, tt.want)
-			}
+			check.Is(t, err, tt.want, "read only")
 			if err == nil {
 				_ = s.Close()
 			} else if !strings.Contains(err.Error(), path) {
@@ -363,14 +301,10 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 				_, err = b.Snapshot(t.Context())
 				_ = b.Close()
 			}
-			if !errors.Is(err, tt.want) {
-				t.Errorf("%v, want %v", err, tt.want)
-			}
+			check.Is(t, err, tt.want)
 		})
 	}
-	if _, err := casebook.OpenReadOnly(t.Context(), filepath.Join(t.TempDir(), "none"), casebook.Options{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(casebook.OpenReadOnly(t.Context(), filepath.Join(t.TempDir(), "none"), casebook.Options{})), fs.ErrNotExist)
 }
 
 // Version 1 had two columns, an index and a table more. Its books are read as they are, and upgraded where they are written.
@@ -410,23 +344,16 @@ func TestBooksOfVersion1KeepTheirCases(t *testing.T) {
 		must.Do(t, b.Close())
 	}
 	b = open(t, path)
-	if remember(t, b, entry("later", "a new failure", "affirmed", "l1")) != 1 {
-		t.Error("nothing is remembered")
-	}
+	check.Equal(t, remember(t, b, entry("later", "a new failure", "affirmed", "l1")), 1, "nothing is remembered")
 }
 
 func TestOddFileNames(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a ?mode=memory#b%20 c.db")
 	remember(t, open(t, path), many(2)...)
-	s, err := casebook.OpenReadOnly(t.Context(), path, casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(casebook.OpenReadOnly(t.Context(), path, casebook.Options{}))(t)
 	defer s.Close()
-	if s.Len() != 2 {
-		t.Errorf("%d cases", s.Len())
-	}
+	check.Equal(t, s.Len(), 2, "cases")
 }
 
 func TestProgramsShareABook(t *testing.T) {
@@ -467,23 +394,13 @@ func TestABookThatSomebodyHoldsIsBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "book.db")
 	open(t, path)
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("sqlite", path))(t)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
-	b, err := casebook.Open(t.Context(), path, casebook.Options{BusyTimeout: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.ExecContext(t.Context(), "BEGIN IMMEDIATE"))(t)
+	b := must.Get(casebook.Open(t.Context(), path, casebook.Options{BusyTimeout: time.Millisecond}))(t)
 	defer b.Close()
-	if _, err := b.Remember(t.Context(), casebook.Run{Entries: many(1)}); !errors.Is(err, casebook.ErrBusy) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(b.Remember(t.Context(), casebook.Run{Entries: many(1)})), casebook.ErrBusy)
 }
 
 // seen remembers a run of the suite "g" with one failure, "" for none.
@@ -493,9 +410,7 @@ func seen(t *testing.T, b *casebook.Book, text string, verdict *casebook.Verdict
 	if text != "" {
 		run.Entries = []casebook.Entry{{CaseID: "c", Group: "g", Failure: failure(text), Verdict: verdict}}
 	}
-	if _, err := b.Remember(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Remember(t.Context(), run))(t)
 }
 
 func decided(confidence float64) *casebook.Verdict {
@@ -508,11 +423,7 @@ func confirmed(label string) *casebook.Verdict {
 
 func recallOf(t *testing.T, b *casebook.Book, text string) []casebook.Match {
 	t.Helper()
-	got, err := snapshot(t, b).Recall(t.Context(), casebook.Take(failure(text)), 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return must.Get(snapshot(t, b).Recall(t.Context(), casebook.Take(failure(text)), 10))(t)
 }
 
 // The words that a run writes differ from those of the next only in figures.
@@ -554,31 +465,26 @@ func TestAConfirmedVerdictOutweighsDecidedOnes(t *testing.T) {
 	}
 }
 
+// A green run changes answers, so it changes the digest, too.
 func TestRunsTellWhatWasAway(t *testing.T) {
 	t.Parallel()
 	b := open(t, filepath.Join(t.TempDir(), "book.db"))
-	absent := func() int {
-		t.Helper()
-		got := recallOf(t, b, said(99))
-		if len(got) != 1 {
-			t.Fatalf("got %+v", got)
-		}
-		return got[0].Case.Absent
-	}
 	expect := func(when string, want int) {
 		t.Helper()
-		if got := absent(); got != want {
-			t.Errorf("%s: absent %d, want %d", when, got, want)
+		if got := recallOf(t, b, said(99)); len(got) != 1 || got[0].Case.Absent != want {
+			t.Errorf("%s: got %+v, want absent %d", when, got, want)
 		}
 	}
 	seen(t, b, said(1), decided(0.9))
 	expect("seen once", 0)
-	if _, err := b.Remember(t.Context(), casebook.Run{Suites: []string{"another"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Remember(t.Context(), casebook.Run{Suites: []string{"another"}}))(t)
 	expect("another suite was run", 0)
+	before := snapshot(t, b).Digest()
 	seen(t, b, "", nil)
 	expect("its suite was green", 1)
+	if snapshot(t, b).Digest() == before {
+		t.Error("a green run changes answers, and not the digest")
+	}
 	seen(t, b, "order_test.go:4: something else fails in its suite", decided(0.9))
 	expect("its suite failed otherwise", 2)
 	seen(t, b, said(2), nil)
@@ -614,16 +520,5 @@ func TestTheSameRunIsOne(t *testing.T) {
 		if step.want[0] > 0 && counts() != step.want {
 			t.Errorf("%+v: seen, last run %v", step, counts())
 		}
-	}
-}
-
-func TestTheDigestKnowsRuns(t *testing.T) {
-	t.Parallel()
-	b := open(t, filepath.Join(t.TempDir(), "book.db"))
-	seen(t, b, said(1), decided(0.9))
-	before := snapshot(t, b).Digest()
-	seen(t, b, "", nil)
-	if snapshot(t, b).Digest() == before {
-		t.Error("a green run changes answers, and not the digest")
 	}
 }

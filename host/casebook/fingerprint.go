@@ -73,11 +73,11 @@ func distinctLines(texts []string) []string {
 
 // normalName keeps the small numbers of a name: TestV1 is not TestV2.
 func normalName(name string) string {
-	name = strings.ToValidUTF8(name, "\uFFFD")
+	name = Plain(name)
 	if len(name) > maxLineBytes {
 		name = strings.ToValidUTF8(name[:maxLineBytes], "")
 	}
-	return strings.Join(strings.Fields(escapes.ReplaceAllString(name, "")), " ")
+	return strings.Join(strings.Fields(name), " ")
 }
 
 func digestOf(kind string, lists ...[]string) string {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A run of the same failure: everything in braces differs from run to run.
@@ -140,10 +141,7 @@ func TestFingerprintTellsTestsKindsAndFilesApart(t *testing.T) {
 // Of the failures of the example docket, those of one cause may look alike, and no two of different text do.
 func TestFingerprintOfRealFailures(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("../../examples/dockets/go-failures.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("../../examples/dockets/go-failures.jsonl"))(t)
 	defer file.Close()
 	seen := map[string]string{}
 	count := 0
@@ -155,9 +153,7 @@ func TestFingerprintOfRealFailures(t *testing.T) {
 				Text string `json:"text"`
 			} `json:"documents"`
 		}
-		if err := decoder.Decode(&c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decoder.Decode(&c))
 		f := casebook.Failure{Subject: c.Subject}
 		for _, d := range c.Documents {
 			f.Texts = append(f.Texts, d.Text)
@@ -174,9 +170,7 @@ func FuzzTake(f *testing.F) {
 	f.Add("\x1b[31m\xff\x00 /tmp/ C:\\Users\\ ~ :: 1:2:3 0x - + # ##")
 	f.Fuzz(func(t *testing.T, text string) {
 		first := take(text)
-		if again := take(text); again != first {
-			t.Fatal("two fingerprints of one text")
-		}
+		must.Equal(t, take(text), first, "two fingerprints of one text")
 		if doubled := take(text + "\n" + text); len(text) < 1000 && doubled.Exact != first.Exact {
 			t.Fatal("lines that come twice change the fingerprint")
 		}

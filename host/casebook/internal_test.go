@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // unfinished gives a book with three cases, as it is when its program is killed, or the power lost, in the middle of a transaction.
@@ -16,10 +19,7 @@ func unfinished(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "book.db")
-	b, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open(t.Context(), path, Options{}))(t)
 	t.Cleanup(func() { _ = b.Close() })
 	var entries []Entry
 	for i := range 3 {
@@ -29,30 +29,19 @@ func unfinished(t *testing.T) string {
 			Verdict: &Verdict{Status: "affirmed", Classification: "x", Confidence: 0.9},
 		})
 	}
-	if _, err := b.Remember(t.Context(), Run{Entries: entries}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Remember(t.Context(), Run{Entries: entries}))(t)
 	if _, err := b.db.ExecContext(t.Context(), "PRAGMA cache_size = 1"); err != nil { // so that pages are written before the end
 		t.Fatal(err)
 	}
-	tx, err := b.db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(b.db.BeginTx(t.Context(), nil))(t)
 	t.Cleanup(func() { _ = tx.Rollback() })
 	for i := range 100 {
-		if _, err := tx.ExecContext(context.Background(), `INSERT INTO sightings VALUES (?, 2, ?)`, strconv.Itoa(i), strings.Repeat("x", 1000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tx.ExecContext(context.Background(), `INSERT INTO sightings VALUES (?, 2, ?)`, strconv.Itoa(i), strings.Repeat("x", 1000)))(t)
 	}
 	killed := t.TempDir()
-	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(killed, os.DirFS(dir)))
 	path = filepath.Join(killed, "book.db")
-	if _, err := os.Stat(path + "-journal"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.Stat(path + "-journal"))(t)
 	return path
 }
 
@@ -60,16 +49,11 @@ func unfinished(t *testing.T) string {
 func TestAccept_FZ10_AnUnfinishedBookIsRead(t *testing.T) {
 	t.Parallel()
 	path := unfinished(t)
-	s, err := OpenReadOnly(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenReadOnly(t.Context(), path, Options{}))(t)
 	if err := s.Close(); err != nil || s.Len() != 3 {
 		t.Errorf("%d cases, %v", s.Len(), err)
 	}
-	if _, err := os.Stat(path + "-journal"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the change is not rolled back: %v", err)
-	}
+	check.Is(t, check.Err(os.Stat(path+"-journal")), os.ErrNotExist, "the change is not rolled back")
 }
 
 // The error says what to do with a book that can't be written.
@@ -79,9 +63,7 @@ func TestAnUnfinishedBookThatIsReadOnly(t *testing.T) {
 		t.Skip("root can write any file")
 	}
 	path := unfinished(t)
-	if err := os.Chmod(path, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o400))
 	if _, err := OpenReadOnly(t.Context(), path, Options{}); !errors.Is(err, ErrUnfinished) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}
@@ -91,10 +73,7 @@ func TestAnUnfinishedBookThatIsReadOnly(t *testing.T) {
 func TestARunForWhichThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "book.db")
-	b, err := Open(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open(t.Context(), path, Options{}))(t)
 	defer func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -114,26 +93,18 @@ func TestARunForWhichThereIsNoRoom(t *testing.T) {
 		t.Fatal(added, err)
 	}
 	var pages int
-	if err := b.db.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages+2)); err != nil {
-		t.Fatal(err)
-	}
-	_, err = b.Remember(t.Context(), Run{Entries: entries(2, 500)})
+	must.Do(t, b.db.QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
+	must.Get(b.db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages+2)))(t)
+	_, err := b.Remember(t.Context(), Run{Entries: entries(2, 500)})
 	if !errors.Is(err, ErrDisk) || strings.Contains(err.Error(), "rollback") {
 		t.Errorf("without room: %v", err)
 	}
-	if _, err := b.db.ExecContext(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.db.ExecContext(t.Context(), "PRAGMA max_page_count = 1000000"))(t)
 	var cases int
 	if err := b.db.QueryRowContext(t.Context(), "SELECT count(*) FROM cases").Scan(&cases); err != nil || cases != 3 {
 		t.Errorf("%d cases, %v", cases, err)
 	}
-	if added, err := b.Remember(t.Context(), Run{Entries: entries(3, 2)}); err != nil || added != 2 {
-		t.Errorf("with room again: %d, %v", added, err)
-	}
+	check.Equal(t, must.Get(b.Remember(t.Context(), Run{Entries: entries(3, 2)}))(t), 2, "with room again")
 }
 
 func TestNormalLine(t *testing.T) {
@@ -173,8 +144,8 @@ func TestNormalLine(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := normalLine(tt.in); got != tt.want {
-				t.Errorf("normalLine(%q) = %q, want %q", tt.in, got, tt.want)
+			if got := Line(tt.in); got != tt.want {
+				t.Errorf("Line(%q) = %q, want %q", tt.in, got, tt.want)
 			}
 		})
 	}

@@ -17,20 +17,25 @@ const (
 	mark = '#'
 )
 
-// normalLines gives the lines of a text without what differs between two runs: see normalLine. Lines that say nothing else are left out.
+// normalLines gives the lines of a text without what differs between two runs: see [Line]. Lines that say nothing else are left out.
 func normalLines(text string) []string {
-	text = strings.ToValidUTF8(clip(text), "\uFFFD")
-	if strings.ContainsAny(text, "\x1b\u009b") {
-		text = escapes.ReplaceAllString(text, "")
-	}
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	lines := strings.FieldsFunc(Plain(clip(text)), func(r rune) bool { return r == '\n' || r == '\r' })
 	kept := lines[:0]
 	for _, line := range lines {
-		if line = normalLine(line); strings.ContainsFunc(line, unicode.IsLetter) {
+		if line = Line(line); strings.ContainsFunc(line, unicode.IsLetter) {
 			kept = append(kept, line)
 		}
 	}
 	return kept
+}
+
+// Plain is a text without colours and other escapes of terminals, in valid UTF-8.
+func Plain(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if strings.ContainsAny(text, "\x1b\u009b") {
+		text = escapes.ReplaceAllString(text, "")
+	}
+	return text
 }
 
 // clip bounds a text, at ends of lines where there are any.
@@ -48,14 +53,14 @@ func clip(text string) string {
 	return head + "\n" + tail
 }
 
-// normalLine replaces times, numbers, addresses, identifiers and paths of one machine by marks, folds white space, and
+// Line replaces times, numbers, addresses, identifiers and paths of one machine by marks, folds white space, and
 // makes one mark of several that only punctuation parts.
-func normalLine(line string) string {
+func Line(line string) string {
 	if len(line) > maxLineBytes {
 		line = strings.ToValidUTF8(line[:maxLineBytes], "")
 	}
 	if strings.ContainsAny(line, `/\`) {
-		line = shortenPaths(line)
+		line = Portable(line)
 	}
 	if strings.ContainsFunc(line, isDigit) || strings.Contains(line, ":") {
 		line = replaceFigures(line)
@@ -303,9 +308,9 @@ var (
 // segments is the rest of a path: what may stand in one, without a place in the file behind it.
 const segments = `[^\s:;,"'` + "`" + `()\[\]<>|*?]*`
 
-// shortenPaths leaves of paths below a temporary folder or somebody's home what is likely to be the same elsewhere: the
+// Portable leaves of paths below a temporary folder or somebody's home what is likely to be the same elsewhere: the
 // name of the file, and for a home that of its folder.
-func shortenPaths(line string) string {
+func Portable(line string) string {
 	line = replacePaths(line, tempPaths, func(path string) string {
 		parts := pathParts(path)
 		if len(parts) > 0 {

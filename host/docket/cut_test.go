@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestAccept_CLI6_CutDocumentKeepsHeadAndTail(t *testing.T) {
@@ -57,9 +58,7 @@ func TestCutDocumentsSharesTheRoom(t *testing.T) {
 		{Name: "larger", Text: strings.Repeat("c", 20_000)},
 	}
 	CutDocuments(documents, 15_000, 11_000)
-	if len(documents[0].Text) != 1000 {
-		t.Error("a document within its share was cut")
-	}
+	check.Equal(t, len(documents[0].Text), 1000, "a document within its share was cut")
 	total := 0
 	for _, d := range documents {
 		total += len(d.Text)

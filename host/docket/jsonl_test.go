@@ -15,6 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const goodLine = `{"id":"a","group":"g","subject":"s","labels":["x","y"],` +
@@ -57,9 +59,7 @@ func TestReaderReadsACase(t *testing.T) {
 		Truth:  &trial.Truth{Classification: "y", ExpectedVerdict: abi.Amend},
 		Source: "d.jsonl", Line: 1,
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff(want, got))
 }
 
 // Each case breaks goodLine by one replacement and names the problems that must come of it, as `path code`.
@@ -139,16 +139,12 @@ func TestAccept_CLI2_ReaderNamesEveryProblemOfALine(t *testing.T) {
 			if len(entries) != 1 || entries[0].Case.ID != "b" || entries[0].Line != 3 {
 				t.Fatalf("the line after it was not read: %v", entries)
 			}
-			if len(problems) != 1 {
-				t.Fatalf("want one error, got %v", problems)
-			}
+			must.Len(t, problems, 1, "one error")
 			var got []string
 			for _, p := range problems[0].Problems {
 				got = append(got, p.Path.String()+" "+string(p.Code))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("%s\n%v", diff, problems[0])
-			}
+			check.Same(t, cmp.Diff(tc.want, got), problems[0])
 			for line := range strings.Lines(problems[0].Error()) {
 				if !strings.HasPrefix(line, "d.jsonl:2: ") {
 					t.Errorf("no place in %q", line)
@@ -170,9 +166,7 @@ func TestReaderFindsDuplicateIDsAcrossFiles(t *testing.T) {
 		t.Fatal(entries, problems)
 	}
 	want := "two.jsonl:1: id: the case at one.jsonl:2 has this id (duplicate_id)"
-	if got := problems[0].Error(); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, problems[0].Error(), want)
 }
 
 func TestReaderSaysThatAFileIsNoDocket(t *testing.T) {
@@ -263,14 +257,10 @@ func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
 	const name = "d\x1b[2J\u202e.jsonl"
 	bad := strings.Replace(goodLine, `"supports":"y"`, `"supports":"\u001b]0;\u202e","\u009b\u200b":1`, 1)
 	_, problems := readAll(t, &Reader{}, name, strings.NewReader(goodLine+"\n"+goodLine+"\n"+bad+"\nx\x1b"))
-	if len(problems) != 3 {
-		t.Fatalf("got %v", problems)
-	}
+	must.Len(t, problems, 3)
 	for _, p := range problems {
 		for line := range strings.SplitSeq(p.Error(), "\n") {
-			if sanitize.Line(line) != line {
-				t.Errorf("not sanitized: %q", line)
-			}
+			check.Equal(t, sanitize.Line(line), line)
 		}
 	}
 }
@@ -295,9 +285,7 @@ func FuzzReadOpinion(f *testing.F) {
 		var standard struct {
 			Text string `json:"text"`
 		}
-		if err := json.Unmarshal(text, &standard); err != nil {
-			t.Fatalf("read, and the standard library says: %v", err)
-		}
+		must.Do(t, json.Unmarshal(text, &standard), "read, and the standard library says")
 		if entry.Opinion.Text == "" || entry.Opinion.Text != standard.Text {
 			t.Errorf("%q is read of %q", entry.Opinion.Text, text)
 		}

@@ -24,12 +24,14 @@ type Progress struct {
 type account struct {
 	now             func() time.Time
 	budget, perCase time.Duration
+	cases           int
 	progress        func(Progress)
 	turns           chan struct{} // one token for each build or run that may take place now; who waits longest gets it next
 
 	mu       sync.Mutex
 	spent    time.Duration
 	byCase   map[string]time.Duration // by the fingerprint of the failure
+	builds   map[string]time.Duration // of that
 	denied   map[string]bool          // failures for which something was not run for want of a budget
 	running  []string
 	waiting  int
@@ -37,7 +39,7 @@ type account struct {
 }
 
 func newAccount(c Config) *account {
-	a := &account{now: c.Now, budget: c.Budget, perCase: c.PerCase, progress: c.Progress, byCase: map[string]time.Duration{}, denied: map[string]bool{}}
+	a := &account{now: c.Now, budget: c.Budget, perCase: c.PerCase, cases: c.Cases, builds: map[string]time.Duration{}, progress: c.Progress, byCase: map[string]time.Duration{}, denied: map[string]bool{}}
 	a.turns = make(chan struct{}, c.Parallel)
 	return a
 }
@@ -98,10 +100,11 @@ func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(
 }
 
 func (a *account) usedUp(failure string) error {
+	others := time.Duration(max(a.cases-len(a.byCase), 0)) * a.perCase // that have had nothing yet
 	switch {
 	case a.spent >= a.budget:
 		return errors.New("the budget of " + short(a.budget) + " is used up")
-	case a.byCase[failure] >= a.perCase:
+	case a.byCase[failure]-a.builds[failure] >= a.perCase && (a.cases == 0 || a.budget-a.spent <= others):
 		return errors.New("the budget of " + short(a.perCase) + " for each case is used up")
 	}
 	return nil
@@ -130,13 +133,16 @@ func (l *Lab) OutOfBudget(c *abi.Case) bool {
 }
 
 // measure begins to measure a build or a run; the function that it returns ends that.
-func (a *account) measure(failure string) func() {
+func (a *account) measure(failure string, build bool) func() {
 	began := a.now()
 	return func() {
 		took := a.now().Sub(began)
 		a.change(func() {
 			a.spent += took
 			a.byCase[failure] += took
+			if build {
+				a.builds[failure] += took
+			}
 		})
 	}
 }

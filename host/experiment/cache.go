@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,13 +18,13 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/10"
+const resultForm = "experiment/12"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(f.toolchain.about().variables, "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
+		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(slices.Concat(f.toolchain.about().variables, f.named), "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.config.Native, l.overlays, runtime.NumCPU()), f.fingerprint, l.varyingOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}
@@ -87,7 +89,7 @@ type cache struct {
 
 // newCache gives the cache of a Lab. Where tests see the user's home, results depend on what is there, and none is kept.
 func newCache(c Config) (*cache, error) {
-	if c.Home {
+	if c.Home || c.Native {
 		c.CacheDir = ""
 	}
 	kept, err := disk.OpenCache(c.CacheDir, disk.CacheLimits{Files: maxResults, Bytes: maxResultBytes, Age: maxResultAge})

@@ -35,6 +35,7 @@ type Definition struct {
 	Allow    []string          `yaml:"allow"`
 	Folders  []folder          `yaml:"folders"`
 	Keep     []string          `yaml:"keep"`
+	Installs []string          `yaml:"installs"`
 	Files    map[string]string `yaml:"files"`
 	Build    [][]string        `yaml:"build"`
 	Tests    []selection       `yaml:"tests"`
@@ -264,17 +265,22 @@ func (c *checker) surroundings() {
 			}
 		}
 	}
-	for i, k := range d.Keep {
-		if _, err := filepath.Match(k, ""); err != nil || k == "" || k == "." || k == ".." || k == ".git" || strings.ContainsAny(k, `/\`) {
-			c.add(fmt.Sprintf("keep[%d]", i), "%q: use a name or a pattern of names, without folders", k)
-		}
-	}
+	c.namePatterns("keep", d.Keep)
+	c.namePatterns("installs", d.Installs)
 	if d.Trace != "" && !slices.Contains(tracers, d.Trace) {
 		c.add("trace", "%q: there are %s", d.Trace, strings.Trim(fmt.Sprint(tracers), "[]"))
 	}
 	for name := range d.Files {
 		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 			c.add(strictyaml.KeyPath("files", name), "%q: use the name of a file, without folders", name)
+		}
+	}
+}
+
+func (c *checker) namePatterns(field string, patterns []string) {
+	for i, k := range patterns {
+		if _, err := filepath.Match(k, ""); err != nil || k == "" || k == "." || k == ".." || k == ".git" || strings.ContainsAny(k, `/\`) {
+			c.add(fmt.Sprintf("%s[%d]", field, i), "%q: use a name or a pattern of names, without folders", k)
 		}
 	}
 }

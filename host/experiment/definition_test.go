@@ -60,13 +60,13 @@ func TestParseNamesEveryFault(t *testing.T) {
 			`my.yaml:1:1: the file is empty [syntax]`,
 		}},
 		{"unknown fields and wrong ones", sound + "shell: rm\nkeep: [../x, .git]\nprograms: [a/../../b]\n", []string{
-			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, installs, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
 			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:9:1: programs: "programs" was given in line 3 already [duplicate_key]`,
 		}},
 		{"an unknown field", sound + "shell: rm\nkeep: [../x, .git]\nreports: [/etc/passwd, \"{name}\"]\n", []string{
-			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, installs, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
 			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:9:11: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project [out_of_range]`,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +38,9 @@ type testRun struct {
 	Rows   bool
 	Loaded loaded
 	// Lacks says what the run asked for that experiments don't give it; empty for nothing, or where that was not looked at.
-	Lacks     string
+	Lacks string
+	// Traced: Lacks is known in full.
+	Traced    bool
 	Recording *recording // of all tests that ran; nil where they can't be told apart
 	// Before are the tests that an environment with Order began before this one, where the runner tells.
 	Before []string
@@ -60,6 +63,11 @@ type environment struct {
 	Clean   bool // no variables of the user's but PATH, in UTC and the C locale
 	Starve  bool
 	Network bool
+	// Native leaves the test all that the user has, but for the variable Without; see [isolate.Command].
+	Native  bool
+	Without string
+	// Named are variables that the test has beside those that all have, unless it is Clean.
+	Named []string
 	// Home leaves the test what the user can read; see [isolate.Command].
 	Home bool
 	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
@@ -69,6 +77,8 @@ type environment struct {
 	Chosen []string
 	// Compared has a run tell what it lacks.
 	Compared bool
+	// Trace has the kernel tell what it asks for, where it can.
+	Trace bool
 	// Again is a run that was made, to be read for another test; nil to make one.
 	Again *recording
 	// Tree is the tree that the run is of, where that is known.
@@ -96,23 +106,39 @@ func (e *buildError) Error() string {
 }
 
 // userVariables are what a test sees of the user's environment: an allow-list, so that no secret reaches a test by accident. A clean
-// environment has PATH alone, in UTC and the C locale. HOME is among them where the test sees the user's home.
+// environment has PATH alone, in UTC and the C locale, and a native one all. Where the test does not see what HOME and TMPDIR name, it has folders of its own.
 func userVariables(of environment, more ...string) []string {
+	if of.Native {
+		return slices.DeleteFunc(os.Environ(), func(v string) bool {
+			name, _, _ := strings.Cut(v, "=")
+			return name == "PWD" || name == of.Without
+		})
+	}
 	env := []string{"PATH=" + os.Getenv("PATH")}
 	if of.Clean {
 		return append(env, "LC_ALL=C", "TZ=UTC")
 	}
-	if home, err := os.UserHomeDir(); of.Home && err == nil {
-		env = append(env, "HOME="+home)
-	}
-	allowed := append([]string{"LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM"}, more...)
+	allowed := append([]string{"HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM"}, more...)
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); slices.Contains(allowed, name) || strings.HasPrefix(name, "LC_") {
 			env = append(env, v)
 		}
 	}
-	return env
+	return give(env, of.Named)
 }
+
+// namedVariables are those of the user, as assignments, that a message names in capitals or with a _, but for one that tests must not have.
+func namedVariables(message, without string) []string {
+	words := variableWord.FindAllString(message, -1)
+	list := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == without || name == "PATH" || CheckVariable(name) != nil || !slices.Contains(words, name)
+	})
+	slices.Sort(list)
+	return list
+}
+
+var variableWord = regexp.MustCompile(`\b(?:[A-Z][A-Z0-9]{2,}|\w*[A-Za-z]\w*_\w+)\b`)
 
 // shown are the files that a command needs beside those of the system: its installation, what the definition's folders and allowed
 // variables name, and what is installed for the checkout.

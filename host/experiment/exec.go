@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
 
@@ -68,7 +69,7 @@ func (r *defined) prepare(ctx context.Context, t *projectTest, source string, en
 func (r *defined) command(t *projectTest, args []string, source string, env environment) (*isolate.Command, error) {
 	variables, overlays := r.environment(env, args[0])
 	c := &isolate.Command{
-		Args: args, Scratch: env.Scratch, Overlays: overlays, Show: r.shown(variables, args[0]), Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+		Args: args, Scratch: env.Scratch, Overlays: overlays, Show: r.shown(variables, args[0]), Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace, Limits: env.Limits,
 	}
 	top := source
 	if r.viewed {
@@ -88,7 +89,7 @@ func (r *defined) command(t *projectTest, args []string, source string, env envi
 	c.Dir = filepath.Join(top, filepath.FromSlash(t.project))
 	for _, name := range slices.Sorted(maps.Keys(r.definition.Env)) {
 		value := strings.NewReplacer("{tree}", top, "{project}", c.Dir, "{scratch}", env.Scratch).Replace(r.definition.Env[name])
-		variables = append(variables, name+"="+value)
+		variables = give(variables, []string{name + "=" + value})
 	}
 	variables = append(variables, "PWD="+c.Dir)
 	if !r.viewed { // what the user's variables say of the checkout holds for the tree
@@ -198,6 +199,15 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 	}
 	run := &testRun{Result: result}
 	r.traced(run, reports, top, source, env)
+	if env.Compared && env.Tree != nil && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
+		run.Lacks = r.lacks(c, result, top, source, env)
+	}
+	if r.definition.Trace == "" && r.viewed && len(r.definition.Build)+len(t.selection.Build) > 0 {
+		run.Loaded.code = abi.Certified // it was built in its own tree
+	}
+	if why := r.world(ctx, env.Tree, t.project); why != "" {
+		run.Loaded = run.Loaded.worse(loaded{abi.NotCertified, why})
+	}
 	return run, reports, nil
 }
 

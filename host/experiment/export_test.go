@@ -6,43 +6,48 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Same says whether two logs of a test in package example.com/shop/cart are of the same failure.
-func Same(a, b string) bool {
-	look := func(log string) looks {
-		return looksOf("example.com/shop/cart", []abi.Document{{Name: "log", Text: log}})
-	}
-	return look(a).same(look(b)) && look(b).same(look(a))
+const group = "example.com/shop/cart"
+
+func document(log string) []abi.Document { return []abi.Document{{Name: "log", Text: log}} }
+
+// tallyOf begins to count runs of head, or of the base, for a failure with a log.
+func tallyOf(log string, product abi.TreeRevision, known *varying) *tally {
+	look := func(d []abi.Document) looks { return looksOf(group, d, nil, "/tree") }
+	e := abi.Experiment{Product: product, Tests: product, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 15}
+	return &tally{result: abi.ExperimentResult{Experiment: e}, looks: look(document(log)), look: look, varying: known}
 }
 
-// Rerun says how many reruns of head, by their logs, fail as a case did.
-func Rerun(log string, runs ...string) (same int) {
-	const group = "example.com/shop/cart"
-	document := func(log string) []abi.Document { return []abi.Document{{Name: "log", Text: log}} }
-	rerun := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: len(runs)}
-	t := tally{result: abi.ExperimentResult{Experiment: rerun}, looks: looksOf(group, document(log)), runs: len(runs)}
-	for _, run := range runs {
-		t.failed(&failure{group: group}, document(run))
+// Rerun says how many reruns of head, by their logs, fail as a case did. before are those of a first step.
+func Rerun(log string, before []string, runs ...string) (same int) {
+	t := tallyOf(log, abi.Head, &varying{})
+	for _, step := range [][]string{before, runs} {
+		t = tallyOf(log, abi.Head, t.varying)
+		for _, run := range step {
+			t.failed(document(run), false, false)
+		}
+		t.compare()
 	}
-	t.compare()
 	return t.result.Same
 }
 
-// Later says how many reruns of head fail as a case did, after others that had something in common.
-func Later(log string, before []string, runs ...string) (same int) {
-	const group = "example.com/shop/cart"
-	document := func(log string) []abi.Document { return []abi.Document{{Name: "log", Text: log}} }
-	var earlier []looks
-	for _, b := range before {
-		earlier = append(earlier, looksOf(group, document(b)))
+// Differs says in what a failure of the base, by its log, differs from that of a case; empty for the same. reruns are those of head.
+func Differs(log, base string, reruns ...string) string {
+	head := tallyOf(log, abi.Head, &varying{})
+	for _, run := range reruns {
+		head.failed(document(run), false, false)
 	}
-	constant := common(earlier)
-	step := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 15}
-	t := tally{result: abi.ExperimentResult{Experiment: step}, looks: looksOf(group, document(log)), runs: len(runs), constant: &constant}
-	for _, run := range runs {
-		t.failed(&failure{group: group}, document(run))
-	}
-	t.compare()
-	return t.result.Same
+	head.compare()
+	t := tallyOf(log, abi.Base, head.varying)
+	l := t.look(document(base))
+	return t.differs(&l)
+}
+
+// Loosely says whether a failure at another commit is that of a case.
+func Loosely(log, run string) bool {
+	t := tallyOf(log, abi.Head, &varying{})
+	l := t.look(document(run))
+	t.looks, l, t.loose = t.looks.loose(), l.loose(), true
+	return t.differs(&l) == ""
 }
 
 // Flags are those that the failure of a log needs.

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"os"
 	"path"
@@ -12,148 +13,10 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
-
-// texts are what was written when a test failed, without what a report says of the test.
-func texts(documents []abi.Document) []string {
-	var list []string
-	for i := range documents {
-		if documents[i].Name != junit.AboutDocument {
-			list = append(list, documents[i].Text)
-		}
-	}
-	return list
-}
-
-// looks is how a failure is recognized.
-type looks struct {
-	whole    string          // fingerprint of all that was written
-	symptoms map[string]bool // fingerprints of what says what failed
-	places   map[string]bool // where that was said: a file with a line
-	timeout  bool
-}
-
-// backtrace is that of a panic in Rust, or the note where there is none: which of them depends on a variable.
-var backtrace = regexp.MustCompile(`(?m)^stack backtrace:\n(?:[ \t]+.*\n)*|^note: (?:run with|Some details are omitted, run with) .RUST_BACKTRACE=.*$`)
-
-// explanation are the lines with which pytest tells where a value came from: they may show the whole environment.
-var explanation = regexp.MustCompile(`(?m)^E\s+\+\s+(?:where|and) .*$`)
-
-// goroot are folders of Go itself, whose lines differ by its version.
-var goroot = regexp.MustCompile(`/src/(?:testing|runtime)/`)
-
-// withoutFolders leaves of the places in a text the names of their files: folders differ from machine to machine.
-func withoutFolders(text string) string {
-	var b strings.Builder
-	last := 0
-	for p := range sourcefile.Places(text) {
-		b.WriteString(text[last:p.Start])
-		last = p.Start + strings.LastIndexByte(p.Path, '/') + 1
-	}
-	return b.String() + text[last:]
-}
-
-// looksOf takes the looks of a failure from its documents. group is the package, class or suite of the test.
-func looksOf(group string, documents []abi.Document) looks {
-	fingerprint := func(texts ...string) string {
-		for i := range texts {
-			texts[i] = withoutFolders(texts[i])
-		}
-		return casebook.Take(casebook.Failure{Texts: texts}).Exact
-	}
-	documents = slices.Clone(documents)
-	for i := range documents {
-		documents[i].Text = explanation.ReplaceAllString(backtrace.ReplaceAllString(documents[i].Text, ""), "")
-	}
-	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}, places: map[string]bool{}}
-	for _, symptom := range gotest.Symptoms(group, documents) {
-		for line := range strings.Lines(symptom) {
-			for p := range sourcefile.Places(line) { // the first
-				if !goroot.MatchString(line) {
-					l.places[path.Base(p.Path)+":"+strconv.Itoa(p.Line)] = true
-				}
-				break
-			}
-		}
-		l.timeout = l.timeout || strings.Contains(symptom, "panic: test timed out after ")
-		if digest := fingerprint(symptom); digest != "" {
-			l.symptoms[digest] = true
-		}
-	}
-	return l
-}
-
-// same says whether two failures are the same: one has all symptoms of the other, or both are timeouts, whose goroutines differ each
-// time. Failures without symptoms are compared by all that was written.
-func (l looks) same(other looks) bool {
-	if len(l.symptoms) == 0 || len(other.symptoms) == 0 {
-		return l.whole == other.whole
-	}
-	return l.timeout && other.timeout || contains(l.symptoms, other.symptoms) || contains(other.symptoms, l.symptoms)
-}
-
-func contains(all, some map[string]bool) bool {
-	for s := range some {
-		if !all[s] {
-			return false
-		}
-	}
-	return true
-}
-
-// common is what failures that differ have in common.
-func common(list []looks) looks {
-	both := func(a, b map[string]bool) map[string]bool {
-		return maps.Collect(func(yield func(string, bool) bool) {
-			for s := range a {
-				if b[s] && !yield(s, true) {
-					return
-				}
-			}
-		})
-	}
-	c := list[0]
-	for _, l := range list[1:] {
-		c = looks{symptoms: both(c.symptoms, l.symptoms), places: both(c.places, l.places)}
-	}
-	return c
-}
-
-// has says whether a failure shows what several runs of one had in common. The rest is what a test prints of names, tokens and the like
-// that are others in each run. If these runs have nothing in common, and the failure has no place, nothing tells them apart. moved: the
-// lines of the tests may be others.
-func (l looks) has(c *looks, moved bool) bool {
-	places, of := l.places, c.places
-	if moved {
-		places, of = files(places), files(of)
-	}
-	if len(c.symptoms) == 0 && len(of) == 0 {
-		return len(places) == 0
-	}
-	return contains(l.symptoms, c.symptoms) && contains(places, of)
-}
-
-func files(places map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for place := range places {
-		name, _, _ := strings.Cut(place, ":")
-		out[name] = true
-	}
-	return out
-}
-
-// digest names what runs had in common; nil is empty.
-func (l *looks) digest() string {
-	if l == nil {
-		return ""
-	}
-	return strings.Join(slices.Sorted(maps.Keys(l.symptoms)), " ") + "\n" + strings.Join(slices.Sorted(maps.Keys(l.places)), " ")
-}
 
 // A base that fails because the laboratory lacks something fails like head, and would give an alibi that nothing supports. So failures of trees beside
 // the one under test count only where the run reached for nothing that the user's own run may have had.
@@ -164,12 +27,66 @@ func compared(e *abi.Experiment) bool {
 }
 
 // lacked says what a run that failed reached for in vain; empty for nothing.
-func (r *testRun) lacked() string {
-	switch {
-	case r.Lacks != "":
-		return r.Lacks
-	case r.Result.Unreached:
+func (t *tally) lacked(run *testRun) string {
+	switch reported := t.reported(run); {
+	case run.Result.Unreached && !reported:
 		return "the test fails, and something that it wanted to connect to was out of reach: " + plan.LeavesNetwork
+	case run.Lacks != "":
+		return run.Lacks
+	case reported:
+		return ""
+	case run.Result.Level == isolate.Namespaces && readOnlyText.MatchString(run.Log()):
+		return "the test fails, and " + plan.ReadOnly
+	}
+	return ""
+}
+
+var (
+	readOnlyText = regexp.MustCompile(`(?i)read-only file system|EROFS`)
+	loopText     = regexp.MustCompile(`\b127(?:\.\d{1,3}){3}\b|\[?::1\b|\blocalhost\b`)
+	// What a message names that was read-only, that refused, or that was not reached.
+	pathText    = regexp.MustCompile(`(?:^|[\s'"])/\w`)
+	portText    = regexp.MustCompile(`(?:\b\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\]|\blocalhost):\d|\bport\W{1,3}\d`)
+	addressText = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\[[0-9a-f:]+\]:\d|\blookup \S|(?:ENOTFOUND|EAI_AGAIN|UnknownHostException:) \S`)
+)
+
+// reported says whether all that a run says of a network or a file system that it lacks is in the report, of the same address or path: then the user's own
+// run lacked it, too.
+func (t *tally) reported(run *testRun) bool {
+	l := t.look(run.Documents)
+	if line, _ := t.varying.lacks(&t.looks, &l); line != "" || run.Kind != kindFailed {
+		return false
+	}
+	report, taken := strings.Split(strings.Join(t.looks.parts, "\n"), "\n"), false
+	for line := range strings.SplitSeq(strings.Join(l.parts, "\n"), "\n") {
+		target := addressText
+		switch text := networkText.FindString(line); {
+		case refusedText(text):
+			target = portText
+		case text == "" && readOnlyText.MatchString(line):
+			target = pathText
+		case text == "":
+			continue
+		}
+		if taken = true; !target.MatchString(line) || !slices.Contains(report, line) {
+			return false
+		}
+	}
+	return taken
+}
+
+func refusedText(text string) bool { return strings.Contains(strings.ToLower(text), "refused") }
+
+// served says whether no server but its own rejected a connection of a run, as far as the system tells.
+func (r *testRun) served() bool { return r.Result.Level == isolate.Namespaces && !r.Result.Unreached }
+
+// unreachedText is what a log says that reached nobody. A server on this machine that refuses is the test's own where the run was served.
+func unreachedText(log string, served bool) string {
+	for line := range strings.Lines(log) {
+		text := networkText.FindString(line)
+		if own := served && refusedText(text) && loopText.MatchString(line); text != "" && !own {
+			return text
+		}
 	}
 	return ""
 }
@@ -177,39 +94,214 @@ func (r *testRun) lacked() string {
 // testLog is the file in which a test binary of Go tells the variables and files that it asks for.
 const testLog = "testlog"
 
-// mostAsked bounds how many names of such a log are looked at: tests write it.
+// mostAsked bounds how many lines of such a log are looked at: tests write it.
 const mostAsked = 10_000
 
-// lacks says what the tests of a run asked for, by such a log, that the user has and experiments don't give them; empty for nothing.
-func (g *goTests) lacks(w *workspace, dir string, env environment, log []byte) string {
-	given := g.environment(env, dir)
+// laboratory is what the tests of a run see, and what stands in place of it outside.
+type laboratory struct {
+	env        environment
+	given      []string // variables
+	tree, head *repo.Tree
+	// The folders of the tree as the tests see it, as it is written, and of the checkout.
+	seen, written, checkout string
+}
+
+// variable says why a run lacks a variable; empty if it is none that only the user has.
+func (l *laboratory) variable(how, name string) string {
+	_, has := os.LookupEnv(name)
+	given := name == "HOME" || name == "TMPDIR" || slices.ContainsFunc(l.given, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	if !has || given {
+		return ""
+	}
+	return how + " the variable " + name + ", which tests in experiments do not see; alibi gives it to them with --env " + name
+}
+
+// general are variables that shells, runtimes and tools have for themselves: that code names them says little.
+var general = regexp.MustCompile(`^(?:.{1,3}|PATH|HOME|OLDPWD|INIT_CWD|SHLVL|SHELL|TEMP|TMPDIR|HOST(?:NAME|TYPE)?|USER|USERNAME|MAIL|(?:WAYLAND_)?DISPLAY|EDITOR|VISUAL|PAGER|LESS|` +
+	`MANPATH|COLUMNS|LINES|DEBUG|(?:NO|FORCE|PY)_COLOR|COLORTERM|CLICOLOR.*|TERM|LANG|LANGUAGE|GO[A-Z0-9]+|(?i:https?|all|no|ftp)_proxy|PYTHON[A-Z]*|NODE|INVOCATION_ID|` +
+	`(?:LS|TERM|XDG|DBUS|SSH|GPG|GIT|GITHUB|GITLAB|RUNNER|ACTIONS|JENKINS|BUILD|PYTEST|PYENV|CONDA|VIRTUAL_ENV|NODE|NVM|npm|JEST|VITEST|JAVA|MAVEN|GRADLE|CARGO|RUST|LC|SSL_CERT)_.*)$`)
+
+// harmless are files that runtimes and tools look for in each run, and can do without.
+var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:pytest|mypy|ruff)_cache|\.hypothesis|\.coverage|\.nyc_output|\.vite|node-compile-cache|pytest-of-[^/]+|jest_[^/]+|node_modules/\.[^/]+)(?:/|$)|` +
+	`\.pyc$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
+	`^~/(?:\.cache|\.npm|\.npmrc|\.local/lib|\.node_(?:modules|libraries)|\.config/(?:go|pip)|\.pydistutils\.cfg|\.bash[^/]*|\.profile|\.inputrc|\.terminfo)(?:/|$)`)
+
+// file says why a run lacks a file or socket that it asked for; empty if the user's own run would not have had it either. made: the run has made it since.
+func (l *laboratory) file(name string, made bool) string {
 	home, _ := os.UserHomeDir()
-	ownHome := filepath.Join(env.Scratch, "home")
-	asked := map[string]bool{}
+	at, shown, why := name, name, "tests in experiments do not see: "+plan.ShowsHome
+	below := func(folder, of, title string) (string, bool) {
+		rel, err := filepath.Rel(folder, name)
+		if err != nil || folder == "" || of == "" || !filepath.IsLocal(rel) || rel == "." {
+			return "", false
+		}
+		at, shown = filepath.Join(of, rel), title+filepath.ToSlash(rel)
+		return filepath.ToSlash(rel), true
+	}
+	if rel, ok := below(l.seen, l.checkout, ""); ok {
+		_, changed := l.head.File(rel) // brought by the change
+		_, has := l.tree.File(rel)
+		switch why = "git ignores, so that experiments lack it"; {
+		case has || changed || made:
+			return ""
+		case strings.HasPrefix(rel+"/", ".git/"):
+			if _, err := os.Stat(filepath.Join(l.checkout, ".git")); err != nil {
+				return ""
+			}
+			return "the test reads .git, which experiments do not have"
+		}
+	} else if _, ok := below(filepath.Join(l.env.Scratch, "home"), home, "~/"); l.env.Native || ok && l.env.Home {
+		return ""
+	} else if _, of := below(home, home, "~/"); !ok && !of {
+		_, temp := below(filepath.Join(l.env.Scratch, "tmp"), os.TempDir(), os.TempDir()+"/")
+		if made || !temp && (within(l.env.Scratch, name) || within(l.written, name)) {
+			return ""
+		}
+		if temp || within("/tmp", name) {
+			why = "tests in experiments do not see: they have a folder of their own for temporary files"
+		}
+	}
+	info, err := os.Stat(at)
+	switch {
+	case err != nil || info.IsDir() || harmless.MatchString(shown):
+		return ""
+	case info.Mode()&os.ModeSocket != 0:
+		return "the test asks for the socket " + shown + ", which " + why
+	}
+	return "the test reads " + shown + ", which " + why
+}
+
+// asked says what a run asked for in vain that the user's own run would have had, by what the runtime and the kernel tell of it; empty for nothing. Of files that
+// it reads, it says whether they name a variable: who reads that may be a child. reads says whether a file is of the tree's code, if it ran or was only opened.
+func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads func(file string, ran bool) bool) string {
+	for i, line := range bytes.SplitN(missed, []byte("\n"), mostAsked) {
+		var m struct {
+			Variable string `json:"variable"`
+			By       string `json:"by"`
+			Module   string `json:"module"`
+		}
+		if i == mostAsked-1 || json.Unmarshal(line, &m) != nil || !filepath.IsAbs(m.By) || !within(l.seen, m.By) || !reads(m.By, true) {
+			continue
+		}
+		why := l.variable("the test reads", m.Variable)
+		for _, ending := range []string{".py", "/__init__.py", ".so", ".abi3.so"} {
+			if within(l.seen, m.Module) && why == "" {
+				why = l.file(m.Module+ending, false)
+			}
+		}
+		if why != "" {
+			return why
+		}
+	}
+	hidden, left := l.hidden(), mostRead
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if asked[name] != isolate.Read {
+			if why := l.file(name, asked[name] == isolate.Made); why != "" {
+				return why
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		rel, err := filepath.Rel(l.seen, name)
+		if asked[name] != isolate.Read || err != nil || !filepath.IsLocal(rel) || !reads(name, false) {
+			continue
+		}
+		text, _ := plainFile(l.written, rel, left)
+		left -= len(text)
+		if name := naming(string(text), hidden); name != "" {
+			return l.variable("the test or a program that it starts reads "+filepath.ToSlash(rel)+", which names", name)
+		}
+	}
+	return ""
+}
+
+// mostRead bounds the bytes of files in which variables are looked for.
+const mostRead = 64 << 20
+
+// hidden are the variables that only the user has, but for general ones.
+func (l *laboratory) hidden() (list []string) {
+	for _, name := range names(os.Environ()) {
+		if l.variable("", name) != "" && !general.MatchString(name) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// naming is the first of some variables that a text names. In programs, strings may follow one another without anything between them.
+func naming(text string, variables []string) string {
+	program := strings.Contains(text, "\x00")
+	for _, name := range variables {
+		if program && strings.Contains(name, "_") && strings.Contains(text, name) ||
+			strings.Contains(text, name) && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(text) {
+			return name
+		}
+	}
+	return ""
+}
+
+// lacks says what the tests of a run asked for, by the log of a test binary, too, that the user has and experiments don't give them; empty for nothing.
+func (g *goTests) lacks(w *workspace, b *goBinary, env environment, log []byte, asked map[string]isolate.Look) string {
+	dir := b.dir
+	l := &laboratory{
+		env: env, given: g.environment(env, dir), tree: w.tree, head: g.head, seen: w.source(), written: w.source(), checkout: g.hide,
+	}
+	known := map[string]bool{}
 	for line := range bytes.Lines(log) {
 		what, name, _ := strings.Cut(strings.TrimRight(string(line), "\n"), " ")
-		if key := dir + "\x00" + string(line); asked[key] {
+		if key := dir + "\x00" + string(line); known[key] {
 			continue
-		} else if asked[key] = true; len(asked) > mostAsked {
+		} else if known[key] = true; len(known) > mostAsked {
 			break
 		}
+		var why string
 		switch what {
 		case "getenv":
-			_, has := os.LookupEnv(name)
-			own := name == "HOME" || name == "TMPDIR" || slices.ContainsFunc(given, func(v string) bool { return strings.HasPrefix(v, name+"=") })
-			if has && !own {
-				return "the test reads the variable " + name + ", which tests in experiments do not see; alibi gives it to them with --env " + name
-			}
+			why = l.variable("the test reads", name)
 		case "chdir":
 			dir = absolute(dir, name)
 		case "open", "stat":
 			file := absolute(dir, name)
-			if within(w.source(), file) {
-				if why := g.lacksFile(w, filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(file, w.source()), "/"))); why != "" {
-					return why
+			rel, err := filepath.Rel(l.seen, file)
+			own := err == nil && filepath.IsLocal(rel)
+			if _, has := w.tree.File(filepath.ToSlash(rel)); own && has {
+				if text, err := plainFile(l.written, rel, mostPointer); err == nil && bytes.HasPrefix(text, largeFile) {
+					return "the test reads " + filepath.ToSlash(rel) + ", of which the commit has a pointer of Git LFS alone"
 				}
-			} else if below, err := filepath.Rel(ownHome, file); err == nil && filepath.IsLocal(below) && below != "." && !env.Home && home != "" && exists(filepath.Join(home, below)) {
-				return "the test reads " + path.Join("~", filepath.ToSlash(below)) + ", which tests in experiments do not see: " + plan.ShowsHome
+			}
+			if asked == nil && (own || within(filepath.Join(env.Scratch, "home"), file)) { // else the kernel tells
+				why = l.file(file, false)
+			}
+		}
+		if why != "" {
+			return why
+		}
+	}
+	why := l.asked(asked, nil, func(string, bool) bool { return true })
+	if why == "" && env.Trace {
+		why = l.early(b.path)
+	}
+	return why
+}
+
+// early says which variable the code of a test binary names: what is read before tests begin is not in its log.
+func (l *laboratory) early(program string) string {
+	built, _ := os.ReadFile(program)
+	var linked []string
+	for _, name := range l.hidden() {
+		if bytes.Contains(built, []byte(name)) {
+			linked = append(linked, name)
+		}
+	}
+	for _, file := range l.tree.Paths() {
+		if len(linked) == 0 || path.Ext(file) != ".go" {
+			continue
+		}
+		text, _ := plainFile(l.written, filepath.FromSlash(file), maxTestFile)
+		for _, name := range linked {
+			if bytes.Contains(text, []byte(strconv.Quote(name))) {
+				return l.variable("the code that is tested, which may read it before the tests begin, names in "+file, name)
 			}
 		}
 	}
@@ -221,31 +313,9 @@ const mostPointer = 1 << 10
 
 var largeFile = []byte("version https://git-lfs.github.com/")
 
-func (g *goTests) lacksFile(w *workspace, name string) string {
-	if _, ok := w.tree.File(name); ok {
-		text, err := plainFile(w.source(), filepath.FromSlash(name), mostPointer)
-		if err == nil && bytes.HasPrefix(text, largeFile) {
-			return "the test reads " + name + ", of which the commit has a pointer of Git LFS alone"
-		}
-		return ""
-	}
-	if info, err := os.Stat(filepath.Join(g.hide, filepath.FromSlash(name))); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	if _, ok := g.head.File(name); ok {
-		return "" // the change brought it
-	}
-	return "the test reads " + name + ", which git ignores, so that experiments lack it"
-}
-
 func absolute(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(dir, name)
-}
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

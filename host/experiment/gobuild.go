@@ -107,7 +107,7 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	flags := slices.Concat(overlay, t.flags)
 	binary, err := g.compile(ctx, folder, "./"+t.folder, out, flags...)
 	if t.builds {
-		return g.building(ctx, binary, folder, out, flags, err)
+		return g.building(ctx, w, binary, folder, out, flags, err)
 	}
 	if err != nil {
 		return nil, err
@@ -134,8 +134,11 @@ type goBinary struct {
 }
 
 // building is a program that fails as the build of a package's tests did, go vet included, and passes where it did not. It runs nothing.
-func (g *goTests) building(ctx context.Context, b *goBinary, folder, out string, flags []string, err error) (program, error) {
-	run := testRun{Kind: kindPassed, Result: &isolate.Result{Ending: isolate.Exited}}
+func (g *goTests) building(ctx context.Context, w *workspace, b *goBinary, folder, out string, flags []string, err error) (program, error) {
+	run := testRun{Kind: kindPassed, Result: &isolate.Result{Ending: isolate.Exited, Asked: map[string]isolate.Look{}}, Loaded: loaded{code: abi.Certified}}
+	if b != nil { // else the go command did not come as far as to look for other packages
+		run.Loaded = g.loaded(ctx, w, b, folder, b.pack, out, flags)
+	}
 	if err == nil {
 		args := slices.Concat([]string{"test", "-run=^$", "-exec=true", "-buildvcs=false"}, g.flags, flags, []string{b.pack})
 		if _, err = g.run(ctx, folder, out, args...); err != nil {
@@ -156,7 +159,7 @@ func (g *goTests) building(ctx context.Context, b *goBinary, folder, out string,
 }
 
 // compile builds the tests of a package, an import path or a path relative to the folder ("./x"), which lies in a module. The binary is
-// written into the folder out. The error is a *buildError if the tests do not build, and errNoTests if there are none.
+// written into the folder out. The error is a *buildError if the tests do not build, with what is known of them, and errNoTests if there are none.
 func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags ...string) (*goBinary, error) {
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
@@ -180,7 +183,7 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	}
 	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.path}, flags...)
 	if _, err := g.run(ctx, folder, out, append(args, pack)...); err != nil {
-		return nil, asBuildError(pack, err)
+		return b, asBuildError(pack, err)
 	}
 	return b, nil
 }

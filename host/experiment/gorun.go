@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,12 +64,16 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	}
 	args = append(args, g.passed...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}
+	if env.Native && !within(g.hide, env.Scratch) { // what is written there lands in the scratch folder
+		overlays = append(overlays, g.hide)
+	}
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: []string{g.hide}, Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Limits: env.Limits,
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	stream, err := g.stream(ctx, b.pack, output)
 	made := &recording{result: result, stream: stream}
 	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
-		made.lacks = g.lacks(w, b.dir, env, traceFile(env.Scratch, testLog))
+		made.lacks = g.lacks(w, b, env, traceFile(env.Scratch, testLog), result.Asked)
 	}
 	return made, err
 }
@@ -117,7 +122,10 @@ func (g *goTests) environment(of environment, dir string) []string {
 	if !of.Clean {
 		env = give(env, g.given)
 	}
-	env = give(env, []string{"PWD=" + dir, "GOPROXY=off", "GOTOOLCHAIN=local"})
+	if env = give(env, []string{"PWD=" + dir}); of.Native {
+		return env
+	}
+	env = give(env, []string{"GOPROXY=off", "GOTOOLCHAIN=local"})
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
 		env = give(env, []string{name + "=" + g.env[name]})
 	}
@@ -159,23 +167,20 @@ func readStream(pack, name string, stream []byte) (kind, string) {
 			}
 		}
 	}
-	var log strings.Builder
+	var own, below string
 	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
-		if err == nil && tells(&entry.Case, name) {
-			kind = kindFailed
-			log.WriteString(entry.Case.Documents[0].Text)
+		if err != nil {
+			continue
+		}
+		c := &entry.Case
+		switch tests := gotest.TestsOf(c); {
+		case strings.Contains(" "+c.Subject+" ", " "+name+" "):
+			kind, own = kindFailed, own+c.Documents[0].Text
+		case len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/"):
+			kind, below = kindFailed, below+c.Documents[0].Text
 		}
 	}
-	return kind, log.String()
-}
-
-// tells says whether a case is about the test, or about one of its subtests.
-func tells(c *abi.Case, name string) bool {
-	if strings.Contains(" "+c.Subject+" ", " "+name+" ") {
-		return true
-	}
-	tests := gotest.TestsOf(c)
-	return len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/")
+	return kind, cmp.Or(own, below) // a report has cases of their own for subtests
 }
 
 // goVariables are those of the user that a test of Go sees beside those that all tests see.

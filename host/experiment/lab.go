@@ -36,7 +36,7 @@ const (
 	All    Mode = "all"    // with trees of other revisions, too
 )
 
-// DefaultPerCase is how long the experiments of one case may take.
+// DefaultPerCase is how long the runs of one case may take.
 const DefaultPerCase = 2 * time.Minute
 
 // Config says what a Lab runs, and for how long.
@@ -53,8 +53,10 @@ type Config struct {
 	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
 	// begun when it is used up are not ended.
 	Budget time.Duration
-	// PerCase limits the builds and runs of one case in the same way. Default: DefaultPerCase.
+	// PerCase limits the runs of one case in the same way. Default: DefaultPerCase.
 	PerCase time.Duration
+	// Cases is how many cases may borrow from the budget what those that have had nothing yet are not due, PerCase each. Zero: none may.
+	Cases int
 	// Apart is how long the runs of a step take at least: they are spread over it, since tests that draw by the time end alike in runs that
 	// follow one another. Default: DefaultApart. Below zero: they are not spread.
 	Apart time.Duration
@@ -67,6 +69,12 @@ type Config struct {
 	// Home leaves the tests what the user can read. Otherwise they see nothing of the user's but what their runner needs, where the
 	// system allows that: see [isolate.HidesFiles].
 	Home bool
+	// Native runs the tests outside of the isolation, with all that the user has, but for those of a clean environment.
+	Native bool
+	// Told gives tests the variables that their failure names. Reports and tests of others could so read any variable.
+	Told bool
+	// Without is a variable that tests have neither so nor natively, such as one with a key; empty for none.
+	Without string
 	// Runners run the tests. Default: all that are shipped, see [RunnerNames].
 	Runners []*Definition
 	// Flags are passed to every build of Go, such as -race and -tags, and TestFlags to every run of its tests, such as -test.short or a
@@ -126,7 +134,8 @@ type Lab struct {
 
 	comparisons comparisons
 	begun       sync.Map // time.Time by begun: when the last run of a test in a tree began
-	constants   sync.Map // *looks by the fingerprint of a failure: what reruns that differ have in common
+	missed      sync.Map // string by missed: what the first run of a test in a tree lacked
+	varying     sync.Map // *varying by the fingerprint of a failure: what differs among reruns
 
 	open   sync.RWMutex // held for reading while an experiment runs
 	closed bool
@@ -349,7 +358,7 @@ func (l *Lab) Unchanged() bool {
 // Digest names all that offers and results depend on beside the case, but for the budget.
 func (l *Lab) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.whyNot())
+	fmt.Fprintf(h, "%s\x00%s\x00%t %t %t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.config.Native, l.config.Told, l.problem, l.whyNot())
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
 	fmt.Fprintf(h, "%q\x00", names(l.config.Env)) // who reads a record could guess values by their digest
 	for _, t := range l.toolchains {

@@ -38,7 +38,7 @@ func TestAccept_EX7_BudgetsHoldWithinOneRun(t *testing.T) {
 	}{
 		{"budget", 2 * time.Minute, time.Hour, 3, "the budget of 2m is used up"},
 		{"budget that ends within a run", 100 * time.Second, time.Hour, 3, "the budget of 1m40s is used up"},
-		{"budget of a case", time.Hour, time.Minute, 1, "the budget of 1m for each case is used up"},
+		{"budget of a case, for its runs", time.Hour, time.Minute, 2, "the budget of 1m for each case is used up"},
 		{"budget for the build alone", time.Second, time.Hour, 0, "the budget of 1s is used up"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,10 +68,21 @@ func TestAccept_EX7_BudgetsHoldWithinOneRun(t *testing.T) {
 	}
 }
 
+// TestAccept_AK12_ACaseBorrows what no other case is due.
+func TestAccept_AK12_ACaseBorrows(t *testing.T) {
+	dir := checkout(t)
+	for cases, want := range map[int]int{1: 5, 2: 5, 3: 3, 4: 2} {
+		l := open(t, experiment.Config{Source: dir, Mode: experiment.Reruns, Budget: 4 * time.Minute, PerCase: time.Minute, Cases: cases, Now: slowClock()})
+		if r, err := l.Run(t.Context(), databaseCase(), parse(t, again)); err != nil || r.Same != want {
+			t.Errorf("%d cases: %+v, %v", cases, r, err)
+		}
+	}
+}
+
 // databaseCase is a case as somebody may write it by hand.
 func databaseCase() *abi.Case {
 	return &abi.Case{ID: "1", Subject: "nightly", Documents: []abi.Document{{
-		Name: "console", Text: "=== RUN   TestDatabase\n    environment_test.go:8: open /nonexistent/database: no such file or directory\n" +
+		Name: "console", Text: "=== RUN   TestDatabase\n    environment_test.go:5: open /nonexistent/database: no such file or directory\n" +
 			"--- FAIL: TestDatabase (0.50s)\nFAIL\nFAIL\texample.com/shop/cart\t0.503s\n",
 	}}}
 }
@@ -80,11 +91,15 @@ func databaseCase() *abi.Case {
 func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 	dir := checkout(t)
 	want := strings.Join([]string{
-		"base/base/original/alone/3 2.4", "head/head/clean/alone/4 3.2", "base/base/clean/alone/4 3.2", // second steps build nothing
+		"head/head/clean/alone/4 3.2",       // second steps build nothing
 		clean + " 3.8", greenTests + " 3.8", // the test is the same in both: it is head
-		"base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", onlyGreen + " 7.6", "head/head/original/alone/15 12", starved + " 12",
-		"base/base/original/alone/15 12", inOrder + " 13.6", "base/base/starved/alone/5 15", "base/base/original/original/2 16.6",
-		"head/head/starved/alone/15 27", "base/base/starved/alone/15 27", "head/head/original/alone/80 64", "base/base/original/alone/80 64", "head/head/original/alone/300 240", "base/base/original/alone/300 240",
+		"base/base/original/alone/5 4", "base/base/clean/alone/6 4.8", "base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", onlyGreen + " 7.6",
+		"base/base/starved/alone/5 9", "base/base/starved/alone/2 9.6", "base/base/original/alone/13 10.4", "base/base/clean/alone/13 10.4",
+		"head/head/original/alone/15 12", starved + " 12", "head/head/clean/alone/15 12", inOrder + " 13.6", "base/base/original/original/2 16.6",
+		"base/base/starved/alone/13 23.4", "head/head/original/alone/30 24", "base/base/original/alone/30 24", "base/base/original/original/5 26.5",
+		"head/head/starved/alone/15 27", "head/head/original/alone/50 40", "base/base/original/alone/50 40", "head/head/starved/alone/30 54",
+		"base/base/starved/alone/30 54", "base/base/original/original/13 68.9", "head/head/original/original/18 95.4", "head/head/original/original/30 159",
+		"base/base/original/original/30 159", "head/head/original/alone/300 240", "base/base/original/alone/300 240",
 	}, "\n")
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	for range 2 {
@@ -98,7 +113,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 		}
 	}
 	reruns := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.Reruns, Budget: time.Hour})
-	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 9 || err != nil {
+	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 14 || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if l.Digest() == reruns.Digest() || !strings.HasPrefix(l.Digest(), "sha256:") {
@@ -122,15 +137,15 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 21},
+		{"all is well", config, databaseCase(), "", 33},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
-		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 9},
-		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 9},
-		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 9},
+		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 14},
+		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 14},
+		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 14},
 		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "source " + empty + ": no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -237,7 +252,7 @@ func TestProgressCountsDown(t *testing.T) {
 	if _, err := l.Run(t.Context(), databaseCase(), parse(t, "head/head/original/alone/5")); err != nil {
 		t.Fatal(err)
 	}
-	if falling := slices.IsSortedFunc(expected, func(a, b time.Duration) int { return int(b - a) }); !falling || len(expected) != 5 || expected[len(expected)-1] != 0 {
+	if falling := slices.IsSortedFunc(expected, func(a, b time.Duration) int { return int(b - a) }); !falling || len(expected) != 6 || expected[len(expected)-1] != 0 {
 		t.Errorf("expected were %v", expected)
 	}
 }
@@ -245,7 +260,7 @@ func TestProgressCountsDown(t *testing.T) {
 func TestWithoutOverlays(t *testing.T) {
 	l := open(t, experiment.Config{Source: checkout(t), Mode: experiment.Reruns, Budget: time.Hour})
 	l.WithoutOverlays()
-	subject := &abi.Case{Subject: "TestHostile fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:19: done\n"}}}
+	subject := &abi.Case{Subject: "TestHostile fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:16: done\n"}}}
 	if r, err := l.Run(t.Context(), subject, parse(t, again)); r.Same != 5 || err != nil {
 		t.Errorf("got %+v, %v", r, err)
 	}

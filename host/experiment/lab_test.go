@@ -208,7 +208,7 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 			for i := 0; i < 10 && outcome != abi.OutcomeMixed; i++ { // one time in 16 all runs agree by chance
 				test := fmt.Sprintf("TestWeather/%d", i)
 				r, err := l.Run(t.Context(), &abi.Case{
-					Subject: test + " fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:9: it rains\n"}},
+					Subject: test + " fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:7: it rains\n"}},
 				}, parse(t, name))
 				if err != nil || r.Other > 0 {
 					t.Fatalf("got %+v, %v", r, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // twoModules is a checkout whose module gets another one from a folder, which the change breaks.
@@ -329,6 +330,7 @@ func pyCase() *abi.Case {
 
 // TestPytestThatGetsNoPlugin: runs of a pytest that ignores variables count, and are not certified.
 func TestPytestThatGetsNoPlugin(t *testing.T) {
+	tier.Long(t, "host/experiment")
 	needPytest(t)
 	command, err := exec.LookPath("python3")
 	if err != nil {
@@ -346,6 +348,7 @@ func TestPytestThatGetsNoPlugin(t *testing.T) {
 
 // TestAccept_AL3_PytestLoadsAnInstalledPackage: a copy of the project's package comes before that of the tree, so that each tree runs it.
 func TestAccept_AL3_PytestLoadsAnInstalledPackage(t *testing.T) {
+	tier.Long(t, "host/experiment")
 	needPytest(t)
 	for _, c := range []struct {
 		name, pythonPath string // CHECKOUT and COPY stand for folders
@@ -363,7 +366,7 @@ func TestAccept_AL3_PytestLoadsAnInstalledPackage(t *testing.T) {
 			must.Do(t, os.CopyFS(filepath.Join(copied, "shop"), os.DirFS(filepath.Join(dir, "src", "shop"))))
 			t.Setenv("PYTHONPATH", strings.NewReplacer("COPY", copied, "CHECKOUT", dir).Replace(c.pythonPath))
 			failed := pyCase()
-			failed.Documents[0].Text = strings.NewReplacer("== 3", "== 1", "1 ==", "2 ==", "where 1", "where 2").Replace(failed.Documents[0].Text)
+			failed.Documents[0].Text = strings.NewReplacer("1 == 3", "2 == 1", ") == 3", ") == 1", "where 1", "where 2").Replace(failed.Documents[0].Text)
 			l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 			for name, want := range map[string]abi.ExperimentOutcome{again: abi.OutcomeSame, onlyGreen: c.base} {
 				r, err := l.Run(t.Context(), failed, parse(t, name))

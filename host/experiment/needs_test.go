@@ -7,16 +7,19 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -388,4 +391,83 @@ func FuzzTraces(f *testing.F) {
 			t.Errorf("an empty tree is contradicted: %+v", l)
 		}
 	})
+}
+
+// TestAccept_AK12_TheOriginalEnvironment has no HOME where the user has none, the TMPDIR of the user, and the variables that the report names.
+func TestAccept_AK12_TheOriginalEnvironment(t *testing.T) {
+	if !isolate.CanView() {
+		t.Skip("the system allows no user namespaces")
+	}
+	cache, modules := os.Getenv("GOCACHE"), os.Getenv("GOMODCACHE")
+	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE", "GOMODCACHE").Output(); err == nil {
+		cache, modules, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	}
+	t.Setenv("GOCACHE", cache)
+	t.Setenv("GOMODCACHE", modules)
+	t.Setenv("SHOP_REGION", "eu")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	here := must.Get(filepath.Abs(must.Get(os.MkdirTemp(".", "temp"))(t)))(t) //nolint:usetesting // no folder of the system's for temporary files
+	t.Cleanup(func() { _ = os.RemoveAll(here) })
+	dir, temp := t.TempDir(), filepath.Join(here, "none")
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "shop_test.go": `package shop
+
+import ("os"; "testing")
+
+func TestShop(t *testing.T) {
+	home, is := os.LookupEnv("HOME")
+	text := "reads"
+	if err := os.WriteFile(os.TempDir()+"/file", nil, 0o600); err != nil { text = "fails" }
+	t.Errorf("%s %t %v SHOP_REGION=%s", text, is, os.Getenv("TMPDIR") == "` + temp + `" && home != "/none", os.Getenv("SHOP_REGION"))
+}
+`})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "base")
+	subject := func(line string) *abi.Case {
+		return &abi.Case{Subject: "TestShop fails in example.com/shop", Documents: []abi.Document{{Name: "log", Text: "    shop_test.go:9: " + line + "\n"}}}
+	}
+	for _, c := range []struct {
+		home, temp bool // whether there is one
+		told       bool
+		line       string
+		same       int
+	}{
+		{false, false, true, "fails false true SHOP_REGION=eu", 5},
+		{true, false, true, "fails true true SHOP_REGION=eu", 5},
+		{true, true, true, "reads true true SHOP_REGION=eu", 5},
+		{true, true, false, "reads true true SHOP_REGION=eu", 0}, // a report of others may name any variable
+	} {
+		t.Setenv("TMPDIR", temp)
+		if t.Setenv("HOME", "/none"); !c.home {
+			os.Unsetenv("HOME")
+		}
+		if c.temp {
+			must.Do(t, os.MkdirAll(temp, 0o700))
+		}
+		l := must.Get(Open(t.Context(), Config{Source: dir, Mode: Reruns, Budget: time.Hour, Apart: -1, Told: c.told}))(t)
+		e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+		if r, err := l.Run(t.Context(), subject(c.line), e); err != nil || r.Same != c.same {
+			t.Errorf("%+v: %+v, %v", c, r, err)
+		}
+		must.Do(t, l.Close())
+		if c.temp && len(must.Get(os.ReadDir(temp))(t)) > 0 {
+			t.Error("something is left in the folder for temporary files")
+		}
+	}
+}
+
+// TestAccept_AK3_NotTraced stands with the runs of a base of which the kernel told nothing.
+func TestAccept_AK3_NotTraced(t *testing.T) {
+	t.Parallel()
+	for _, traced := range []bool{false, true} {
+		failed := looks{parts: []string{"a.go:1: no"}}
+		c := &tally{
+			result: abi.ExperimentResult{Experiment: abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}},
+			looks:  failed, varying: &varying{}, look: func([]abi.Document) looks { return failed },
+		}
+		c.add(&testRun{Kind: kindFailed, Result: &isolate.Result{Ending: isolate.Exited}, Traced: traced})
+		if r, _ := c.end(nil); r.Outcome != abi.OutcomeSame || strings.Contains(r.Detail, plan.NotTraced) == traced {
+			t.Errorf("traced %t: got %+v", traced, r)
+		}
+	}
 }

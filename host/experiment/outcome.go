@@ -1,9 +1,11 @@
 package experiment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,6 +16,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
+// overTime is why a run that took too long tells nothing.
+const overTime = "the run was ended by its limit of time, and the failure of the case is no timeout"
+
 // maxDetailBytes is the most of a detail.
 const maxDetailBytes = 2000
 
@@ -23,24 +28,25 @@ type tally struct {
 	looks    looks // of the case's failure
 	runs     int   // that were made, those that tell nothing included
 	absent   int   // of them, those whose tree lacks the test
+	skipped  int   // of them, those whose tree skips it
 	reason   string
-	online   bool   // the tests have the network
-	homeless bool   // the tests don't see the user's home
-	hidden   string // a path that the failure names, and that the tests don't see
-	missed   bool   // a run failed for want of the network that experiments take away
-	// others are the looks of the first run that failed in another way; alike says that all of them look so.
-	others *looks
-	alike  bool
-	first  []abi.Document // of the first run that failed
-	// failures are the looks of all runs that failed, and constant is what those of the tree under test had in common where they differ;
-	// nil where that is not known.
-	failures []looks
-	constant *looks
+	online   bool           // the tests have the network
+	homeless bool           // the tests don't see the user's home
+	native   bool           // the tests run outside of the laboratory
+	hidden   string         // a path that the failure names, and that the tests don't see
+	lacks    string         // what runs of the tree under test that failed reached for in vain
+	untraced bool           // it is not known what a run of a tree that it is compared with reached for
+	missed   bool           // a run failed for want of the network that experiments take away
+	first    []abi.Document // of the first run that failed
+	look     func([]abi.Document) looks
+	failures []looks // of the runs that are counted
+	varying  *varying
+	loose    bool // failures are compared without numbers and places
 	loaded   loaded
 }
 
 // add takes a run.
-func (t *tally) add(f *failure, run *testRun) {
+func (t *tally) add(run *testRun) {
 	t.runs++
 	if run.Loaded.code == "" {
 		run.Loaded.code = abi.NotCertified
@@ -49,7 +55,13 @@ func (t *tally) add(f *failure, run *testRun) {
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
-	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
+	if run.Kind != kindPassed {
+		t.lacks, t.untraced = cmp.Or(t.lacks, run.Lacks), t.untraced || compared(&t.result.Experiment) && !run.Traced
+	}
+	limit, lacked := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled, ""
+	if compared(&t.result.Experiment) && !slices.Contains([]kind{kindPassed, kindAbsent, kindSkipped}, run.Kind) {
+		lacked = t.lacked(run)
+	}
 	switch {
 	case run.Kind == kindPassed:
 		t.result.Passed++
@@ -59,92 +71,81 @@ func (t *tally) add(f *failure, run *testRun) {
 		t.missed, t.reason = true, fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log())
 	case run.Kind == kindUnclear:
 		t.reason = "the run says that the test failed, and ended well"
-	case compared(&t.result.Experiment) && run.Kind != kindAbsent && run.Kind != kindSkipped && run.lacked() != "":
-		t.missed, t.reason = true, run.lacked()
+	case lacked != "":
+		t.missed, t.reason = true, lacked
 	case run.Kind == kindSkipped:
-		t.reason = "the test was skipped"
-	case run.Kind == kindFailed && !limit, run.Kind == kindFailed && run.Result.Ending == isolate.OverTime:
-		t.failed(f, run.Documents)
+		t.skipped, t.reason = t.skipped+1, plan.Skipped
+	case run.Kind == kindFailed:
+		t.failed(run.Documents, limit, run.served())
 	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
-		t.result.Same++
+		t.fails(&looks{timeout: true})
 	case limit && run.Result.Ending == isolate.OverTime: // the machine may be busy: the case did not fail by taking long
-		t.reason = "the run was ended by its limit of time, and the failure of the case is no timeout"
+		t.reason = overTime
 	case run.Kind == kindAbsent:
 		t.absent++
 	case run.Kind == kindSilent && t.result.Experiment.Order == abi.OriginalOrder:
 		t.reason = "the tests beside this one ended before it: " + output(run)
 	default: // such as a panic before the first test
-		t.failed(f, []abi.Document{{Name: "log", Text: output(run)}})
+		documents := []abi.Document{{Name: "log", Text: output(run)}}
+		e := &t.result.Experiment
+		if l := t.look(documents); run.Kind == kindSilent && (e.Product != abi.Head || e.Tests != abi.Head) && t.differs(&l) != "" {
+			t.missed, t.reason = true, plan.EndedBefore+"\n"+output(run)
+			return
+		}
+		t.failed(documents, false, run.served())
 	}
 }
 
 func output(run *testRun) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
 
-func (t *tally) failed(f *failure, documents []abi.Document) {
-	log := (&testRun{Documents: documents}).Log()
-	l := looksOf(f.group, documents)
-	t.failures = append(t.failures, l)
+// failed takes a run that failed, and whether it was ended by its limit of time, which may be all that it failed by, and whether it reached all that it
+// wanted to connect to beside servers of its own.
+func (t *tally) failed(documents []abi.Document, ended, served bool) {
+	l := t.look(documents)
+	if !t.looks.timeout && (l.timeout || ended && t.differs(&l) != "") {
+		t.reason = overTime
+		return
+	}
 	if t.first == nil {
 		t.first = documents
 	}
-	switch {
-	case t.same(&l):
-		t.result.Same++
-	case !t.online && networkText.MatchString(log):
-		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+networkText.FindString(log)+
+	log := (&testRun{Documents: documents}).Log()
+	if lacking, _ := t.varying.lacks(&t.looks, &l); lacking != "" && !t.online && unreachedText(log, served) != "" {
+		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+unreachedText(log, served)+
 			"; "+plan.LeavesNetwork
-	default:
-		if t.others == nil {
-			t.others, t.alike = &l, t.result.Other == 0
-		}
-		t.alike = t.alike && l.same(*t.others)
-		t.other(log)
-	}
-}
-
-// same says whether a run failed as the case did.
-func (t *tally) same(l *looks) bool {
-	moved := t.result.Experiment.Tests != abi.Head
-	return l.same(t.looks) || t.constant != nil && l.has(t.constant, moved) && t.looks.has(t.constant, false)
-}
-
-// compare looks at failures of the tree under test again when several differ from that of the case, and from each other: what one tree
-// in one environment does not show each time is no part of the failure.
-func (t *tally) compare() {
-	r := &t.result
-	if !odds.IsRerun(&r.Experiment) || r.Other == 0 || len(t.failures) < 2 || len(t.failures) != r.Same+r.Other || t.alike && r.Same == 0 {
 		return
 	}
-	c := common(t.failures)
-	t.constant = &c
-	for i := range t.failures {
-		if !t.same(&t.failures[i]) {
-			t.constant = nil
-			return
-		}
-	}
-	r.Same, r.Other, r.Detail = r.Same+r.Other, 0, ""
+	t.fails(&l)
 }
 
-// elsewhere says whether the tree under test always fails, and each time in one way that is not the case's: then it is the runs that
-// lack something, such as a variable, and no outcome tells anything of the case.
+func (t *tally) fails(l *looks) {
+	t.failures = append(t.failures, *l)
+	t.count(l)
+}
+
+// count counts a failure.
+func (t *tally) count(l *looks) {
+	why := t.differs(l)
+	if why == "" {
+		t.result.Same++
+		return
+	}
+	t.result.Other++
+	if t.result.Detail == "" {
+		t.result.Detail = firstLines(why + "\n" + l.log)
+	}
+}
+
+// elsewhere says whether the tree under test always fails, and never as the case did: then it is the runs that lack something, such as a variable,
+// and no outcome tells anything of the case.
 func (t *tally) elsewhere() bool {
 	r := &t.result
-	e := &r.Experiment
-	return e.Product == abi.Head && e.Tests == abi.Head && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone &&
-		r.Passed+r.Same == 0 && r.Other > 1 && r.Other == t.runs && t.alike
+	return odds.IsRerun(&r.Experiment) && r.Passed+r.Same == 0 && r.Other > 0 && r.Other == t.runs
 }
 
 // networkText is what programs print that reach nobody.
 var networkText = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|ENETUNREACH|EAI_AGAIN|ENOTFOUND|no such host|no route to host|network is unreachable|` +
 	`name or service not known|temporary failure in name resolution|UnknownHostException`)
-
-func (t *tally) other(detail string) {
-	t.result.Other++
-	if t.result.Detail == "" {
-		t.result.Detail = firstLines(detail)
-	}
-}
 
 // decided says whether more runs change nothing: the tree has no such test, or the test can't run here. Runs that differ go on: all of
 // them together show a rate.
@@ -155,13 +156,19 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	r := &t.result
 	t.compare()
 	r.Outcome, r.Loaded = t.outcome(), t.loaded.code
-	if t.loaded.code == abi.Contradicted {
+	if t.untraced && r.Same > 0 {
+		r.Detail = firstLines(strings.TrimSpace(r.Detail + "\n" + plan.NotTraced))
+	}
+	switch {
+	case t.loaded.code == abi.Contradicted:
 		r.Detail = firstLines("the runs are not of this tree: " + t.loaded.why + "\n" + r.Detail)
+	case t.loaded.why != "":
+		r.Detail = firstLines(plan.OtherWorld + t.loaded.why + "\n" + r.Detail)
 	}
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*buildError](err); {
 	case isBuild && unchanged:
-		return notRun(r.Experiment, "the tree under test does not build (submodules and files that git ignores are not in it):\n"+failed.Output), true
+		return notRun(r.Experiment, "the tree under test does not build (files that git ignores are not in it):\n"+failed.Output), true
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true
@@ -173,9 +180,14 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	case err == nil && t.hidden != "" && unchanged && r.Outcome == abi.OutcomePassed:
 		return t.uncounted("the failure names " + t.hidden + ", which tests in experiments do not see, and it does not come back without it: " + plan.ShowsHome), true
 	case err == nil && t.elsewhere():
-		why := "the failure does not come back: each rerun fails in one way, but not as the report says. A variable, a file or a service that the " +
+		why := plan.Otherwise + ". A variable, a file or a service that the " +
 			"test needs may be missing in experiments (see their limits)"
-		if t.homeless {
+		switch {
+		case t.native:
+			why = plan.Natively + "it fails there, too, but not as the report says"
+		case t.lacks != "":
+			why = plan.Otherwise + ". In experiments " + t.lacks
+		case t.homeless:
 			why += "; they hide your home: " + plan.ShowsHome
 		}
 		return t.uncounted(why + ":\n" + r.Detail), true
@@ -183,9 +195,11 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false
 	case r.Experiment.Tests == abi.Head && r.Outcome == abi.OutcomeNoTest:
-		return notRun(r.Experiment, "the test is not found in the tree under test (submodules and files that git ignores are not in it)"), true
-	case r.Outcome == abi.OutcomeNotRun:
+		return notRun(r.Experiment, "the test is not found in the tree under test (files that git ignores are not in it)"), true
+	case r.Outcome == abi.OutcomeNotRun, r.Outcome == abi.OutcomeNoTest && t.skipped > 0:
 		r.Detail = firstLines(t.reason)
+	case t.native && odds.IsRerun(&r.Experiment) && r.Same == 0:
+		r.Detail = firstLines(plan.Natively + "it does not come back there either\n" + r.Detail)
 	case t.homeless && odds.IsRerun(&r.Experiment) && r.Same == 0:
 		r.Detail = firstLines("the failure does not come back, and tests in experiments do not see your home, which it may need: " + plan.ShowsHome + "\n" + r.Detail)
 	}
@@ -210,7 +224,7 @@ func (t *tally) outcome() abi.ExperimentOutcome {
 		return abi.OutcomeOther
 	case r.Same > 0:
 		return abi.OutcomeSame
-	case t.absent > 0:
+	case t.absent > 0, t.skipped > 0 && compared(&r.Experiment): // a test that a tree skips is like one that it lacks
 		return abi.OutcomeNoTest
 	default:
 		return abi.OutcomeNotRun

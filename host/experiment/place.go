@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -28,6 +29,8 @@ type place struct {
 	workspace *workspace
 	// needed of the package's test files, in a mixture; nil for all of them.
 	needed replaced
+	// alone is what the test needs of them, for a base of which not all builds; nil where that is not known.
+	alone replaced
 	// absent: the tests have no such test.
 	absent bool
 	test   abi.TestChange
@@ -48,6 +51,8 @@ func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, 
 	in.test = c.change
 	in.absent = e.Tests == abi.Base && c.change == abi.TestNew
 	switch {
+	case e.Product == e.Tests && e.Tests == abi.Base && e.Order == abi.Alone:
+		in.alone = c.needed[abi.Base]
 	case e.Product == e.Tests:
 	case c.same:
 		in.workspace = l.trees[revisions{e.Product, e.Product}]
@@ -240,6 +245,7 @@ type workspace struct {
 
 	turn    chan struct{} // holds one token while somebody changes the folder
 	written bool
+	unmade  atomic.Pointer[string] // names what the folder has not as git would check it out
 	writes  int                    // how often the tree was written
 	built   map[string]built       // by toolchain and unit
 	tested  func() map[string]bool // folders that have test files of Go
@@ -283,7 +289,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced
 	if b, ok := w.built[key]; ok {
 		return b.program, b.err
 	}
-	defer l.account.measure(f.fingerprint)()
+	defer l.account.measure(f.fingerprint, true)()
 	ctx, cancel := context.WithTimeoutCause(ctx, buildLimit, errSlowBuild)
 	defer cancel()
 	out := filepath.Join(w.folder, "bin"+strconv.Itoa(len(w.built)))
@@ -318,8 +324,15 @@ func (w *workspace) write(ctx context.Context) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	err := w.tree.Write(ctx, folder)
+	unmade, err := w.tree.Write(ctx, folder)
 	w.written, w.writes = err == nil, w.writes+1
+	if len(unmade) > 0 {
+		names := unmade[0]
+		if more := len(unmade) - 1; more > 0 {
+			names += fmt.Sprintf(", and %d more", more)
+		}
+		w.unmade.Store(&names)
+	}
 	return err
 }
 
@@ -331,7 +344,7 @@ func (l *Lab) run(ctx context.Context, w *workspace, run program, f *failure, en
 		if err := os.Mkdir(env.Scratch, 0o700); err != nil {
 			return nil, err
 		}
-		defer l.account.measure(f.fingerprint)()
+		defer l.account.measure(f.fingerprint, false)()
 		defer func() { _ = removeAll(env.Scratch) }()
 		return run(ctx, f, env)
 	}
@@ -339,7 +352,7 @@ func (l *Lab) run(ctx context.Context, w *workspace, run program, f *failure, en
 		return nil, err
 	}
 	defer w.unlock()
-	defer l.account.measure(f.fingerprint)()
+	defer l.account.measure(f.fingerprint, false)()
 	if err := w.write(ctx); err != nil {
 		return nil, err
 	}

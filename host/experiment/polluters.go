@@ -41,13 +41,13 @@ func (l *Lab) Polluters(ctx context.Context, subject *abi.Case) ([]string, error
 	s := orderSearch{fails: func(tests []string) (failed bool, before []string, err error) {
 		err = l.step(ctx, f, e, func() error {
 			r, err := l.run(ctx, in.workspace, run, f, environment{
-				Order: true, Chosen: tests, Network: l.config.Network, Home: l.config.Home, Limits: isolate.Limits{Time: runLimit(f, e)},
+				Order: true, Chosen: tests, Network: l.config.Network || l.config.Native, Home: l.config.Home || l.config.Native, Native: l.config.Native, Without: l.config.Without, Named: f.named, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
 			if err != nil {
 				return err
 			}
-			t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks, online: l.config.Network}
-			failed, before = t.observe(f, r).Outcome == abi.OutcomeSame, r.Before
+			t := l.tally(ctx, in, f, e, true)
+			failed, before = t.observe(r).Outcome == abi.OutcomeSame, r.Before
 			return nil
 		})
 		return failed, before, err

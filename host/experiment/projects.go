@@ -43,8 +43,9 @@ type defined struct {
 	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
 	viewed        bool        // runs see their tree in the place of the checkout
 	untraced      atomic.Bool // runs don't start with what tells what they load
-	packages      sync.Map    // names of those of a *repo.Tree
+	packages      sync.Map    // names of those of a *repo.Tree, or ends of its modules
 	archives      sync.Map    // *archive by archiveKey
+	worlds        sync.Map    // what another installation is needed for, by worldKey
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.
@@ -239,7 +240,7 @@ func (r *defined) environment(env environment, command string) (variables, overl
 		if _, err := os.Stat(folder); err != nil && os.Getenv(f.Variable) == "" {
 			continue
 		}
-		variables = append(variables, f.Variable+"="+folder)
+		variables = give(variables, []string{f.Variable + "=" + folder})
 		for _, name := range f.within() {
 			if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.IsDir() {
 				overlays = append(overlays, filepath.Join(folder, name))

@@ -2,8 +2,6 @@ package experiment
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,11 +45,11 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		expected := plan.Seconds(f.elapsed, f.toolchain.about().pace, e, l.builds(ctx, f, e))
 		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
-		known := l.constantOf(f, e)
-		r, constant, final, err := l.perform(ctx, in, f, e, left)
-		if odds.IsRerun(&e) && constant != nil && constant != known {
-			l.constants.Store(f.fingerprint, constant)
-			learned = true // again in another process, which needs it for what comes after
+		known := l.varyingOf(f, e)
+		r, varying, final, err := l.perform(ctx, in, f, e, left)
+		if odds.IsRerun(&e) && varying != nil {
+			l.varying.Store(f.fingerprint, varying)
+			learned = varying.digest() != known.digest() // again in another process, which needs it for what comes after
 		}
 		ofTree := r.Loaded == "" || r.Loaded == abi.Certified // what lies elsewhere may change without another key
 		if final && err == nil && f.toolchain.about().cached && !learned && ofTree {
@@ -79,18 +77,21 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 }
 
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
-func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, homeless: l.hidesHome(), hidden: f.hidden, constant: l.constantOf(f, e)}
+func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, known *varying, final bool, err error) {
+	t := l.tally(ctx, in, f, e, false)
 	if in.absent {
 		r, final = t.end(errNoTests)
 		return r, nil, final, nil
 	}
 	run, err := l.program(ctx, in, f, e)
+	if unmade := in.workspace.unmade.Load(); unmade != nil {
+		t.loaded = loaded{abi.NotCertified, *unmade}
+	}
 	for err == nil && t.runs < e.Runs && !t.decided() {
 		var r *testRun
 		r, err = l.once(ctx, in, run, f, e)
 		if err == nil {
-			t.add(f, r)
+			t.add(r)
 			left(1 - float64(t.runs)/float64(e.Runs))
 		}
 	}
@@ -98,17 +99,22 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 		return abi.ExperimentResult{}, nil, false, err
 	}
 	r, final = t.end(err)
-	return r, t.constant, final, nil
+	return r, t.varying, final, nil
 }
 
 // once makes one run of an experiment.
 func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
+	native := l.native(e)
 	env := environment{
-		Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Compared: compared(&e) && e.Order == abi.Alone, Limits: isolate.Limits{Time: runLimit(f, e)},
+		Native: native, Without: l.config.Without, Named: f.named, Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
+		Order: e.Order == abi.OriginalOrder, Network: l.config.Network || native, Home: l.config.Home || native, Rows: e.Tests == abi.Base, Compared: compared(&e) && e.Order == abi.Alone, Limits: isolate.Limits{Time: runLimit(f, e)},
 	}
 	c, recorded := in.cellOf(f, e), &in.workspace.runs
 	n := recorded.next(c, f.fingerprint)
+	first := n == 0 && e.Order == abi.Alone && e.Environment == abi.OriginalEnvironment && (compared(&e) || odds.IsRerun(&e))
+	if env.Trace, env.Compared = first && !native, env.Compared || first; env.Trace {
+		env.Limits.Time *= 2 // each call takes longer
+	}
 	if !f.goTest.builds && !recorded.has(c, n) {
 		if err := l.wait(ctx, in, c, e.Runs); err != nil {
 			return nil, err
@@ -129,7 +135,33 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 		made(r.Recording)
 		return nil
 	})
+	if err == nil {
+		l.note(r, missed{in.workspace, in.cellOf(f, abi.Experiment{Order: abi.Alone}).tests}, first)
+	}
 	return r, err
+}
+
+// native says whether the tests of an experiment run outside of the laboratory.
+func (l *Lab) native(e abi.Experiment) bool {
+	return l.config.Native && e.Environment != abi.CleanEnvironment
+}
+
+// missed names the runs of a test in a tree.
+type missed struct {
+	in    *workspace
+	tests string
+}
+
+// note keeps what the first run of a test alone lacked, which all runs of it lack: those with other tests around it are not asked what they look for.
+func (l *Lab) note(r *testRun, of missed, first bool) {
+	if first && (r.Result.Asked != nil || r.Lacks != "") {
+		l.missed.Store(of, r.Lacks)
+	}
+	lacks, traced := l.missed.Load(of)
+	if known, _ := lacks.(string); r.Lacks == "" {
+		r.Lacks = known
+	}
+	r.Traced = traced
 }
 
 // cellOf names the tests of which all runs are of one kind.
@@ -138,38 +170,55 @@ func (p *place) cellOf(f *failure, e abi.Experiment) cell {
 	if f.goTest.module == "" || f.goTest.builds || p.needed != nil {
 		return c
 	}
-	if c.tests = f.unit; e.Order == abi.Alone {
+	if c.tests = f.unit + " " + strings.Join(f.named, "\x00"); e.Order == abi.Alone {
 		top, _, _ := strings.Cut(f.name, "/")
 		c.tests += " " + top
 	}
 	return c
 }
 
-// constantOf is what reruns of the tree under test had in common, for the experiments after their first step; nil where they did not
-// differ.
-func (l *Lab) constantOf(f *failure, e abi.Experiment) *looks {
-	if odds.IsRerun(&e) && plan.IsFirst(e) {
-		return nil
+// tally begins to count the runs of an experiment. loose is for searches, which compare failures without numbers and places.
+func (l *Lab) tally(ctx context.Context, in *place, f *failure, e abi.Experiment, loose bool) *tally {
+	moved := l.moves(ctx, in.workspace, f, e)
+	look := func(d []abi.Document) looks { return looksOf(f.group, d, moved, in.workspace.source(), l.top) }
+	t := &tally{
+		result: abi.ExperimentResult{Experiment: e, Test: in.test}, online: l.config.Network || l.native(e), homeless: l.hidesHome(), native: l.native(e), hidden: f.hidden, loose: loose,
+		looks: f.looks, look: look, varying: l.varyingOf(f, e),
 	}
-	c, _ := l.constants.Load(f.fingerprint)
-	constant, _ := c.(*looks)
-	return constant
+	if loose { // runs of one call alone
+		t.looks, t.varying, t.look = f.looks.loose(), &varying{}, func(d []abi.Document) looks { return look(d).loose() }
+	}
+	return t
+}
+
+// varyingOf is what differs among failures of the tree under test, for the experiments after their first step.
+func (l *Lab) varyingOf(f *failure, e abi.Experiment) *varying {
+	known, _ := l.varying.Load(f.fingerprint)
+	if v, ok := known.(*varying); ok && (!odds.IsRerun(&e) || !plan.IsFirst(e)) {
+		return v
+	}
+	return &varying{}
 }
 
 // program builds what runs the test: in a mixture with what the failing test needs of the tests beside it, or with all of them if that
-// does not build.
+// does not build; in the base with all of them, or with what it needs.
 func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experiment) (run program, err error) {
 	parts := []replaced{nil}
-	if in.needed != nil {
+	switch {
+	case in.needed != nil:
 		parts = []replaced{in.needed, nil}
+	case in.alone != nil:
+		parts = []replaced{nil, in.alone}
 	}
-	for _, only := range parts {
-		err = l.step(ctx, f, e, func() (err error) {
+	for i, only := range parts {
+		stepErr := l.step(ctx, f, e, func() (err error) {
 			run, err = l.build(ctx, in.workspace, f, only)
 			return err
 		})
-		if _, failed := errors.AsType[*buildError](err); !failed {
-			break
+		if _, failed := errors.AsType[*buildError](stepErr); !failed {
+			return run, stepErr
+		} else if i == 0 || in.alone == nil {
+			err = stepErr
 		}
 	}
 	return run, err
@@ -308,17 +357,14 @@ func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (
 	began := l.config.Now()
 	run, err := l.program(ctx, in, f, e)
 	s.Build = l.config.Now().Sub(began)
-	t := tally{result: abi.ExperimentResult{Experiment: e}, looks: f.looks, online: l.config.Network, constant: l.constantOf(f, e)}
+	t := l.tally(ctx, in, f, e, true)
 	for err == nil && t.runs < e.Runs {
 		var r *testRun
 		if r, err = l.once(ctx, in, run, f, e); err == nil {
-			s.Runs = append(s.Runs, t.observe(f, r))
+			s.Runs = append(s.Runs, t.observe(r))
 		}
 	}
-	s.end(&t, err)
-	if odds.IsRerun(&e) && t.constant != nil {
-		l.constants.Store(f.fingerprint, t.constant)
-	}
+	s.end(t, err)
 	return s, ctx.Err()
 }
 
@@ -327,11 +373,13 @@ func (s *Sample) end(t *tally, err error) {
 	s.Failed = t.first
 	t.compare()
 	s.Loaded = t.loaded.code
-	if t.result.Other == 0 {
-		for i := range s.Runs {
-			if s.Runs[i].Outcome == abi.OutcomeOther {
-				s.Runs[i].Outcome = abi.OutcomeSame
+	failures := t.failures
+	for i := range s.Runs {
+		if o := &s.Runs[i].Outcome; *o == abi.OutcomeSame || *o == abi.OutcomeOther {
+			if *o = abi.OutcomeSame; t.differs(&failures[0]) != "" {
+				*o = abi.OutcomeOther
 			}
+			failures = failures[1:]
 		}
 	}
 	failed, isBuild := errors.AsType[*buildError](err)
@@ -346,9 +394,9 @@ func (s *Sample) end(t *tally, err error) {
 }
 
 // observe adds a run, and says what it was.
-func (t *tally) observe(f *failure, r *testRun) Observation {
+func (t *tally) observe(r *testRun) Observation {
 	before, failures, absent := t.result, len(t.failures), t.absent
-	t.add(f, r)
+	t.add(r)
 	o := Observation{Outcome: abi.OutcomeNotRun, Wall: r.Result.Wall, CPU: r.Result.CPU}
 	switch {
 	case t.result.Passed > before.Passed:
@@ -361,9 +409,7 @@ func (t *tally) observe(f *failure, r *testRun) Observation {
 		o.Outcome = abi.OutcomeNoTest
 	}
 	if len(t.failures) > failures {
-		l := &t.failures[failures]
-		digest := sha256.Sum256([]byte(l.whole + l.digest()))
-		o.Look = hex.EncodeToString(digest[:8])
+		o.Look = t.failures[failures].digest()[:16]
 	}
 	return o
 }

@@ -78,7 +78,7 @@ func TestStepsAddUp(t *testing.T) {
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
 	l := open(t, experiment.Config{Source: checkout(t), Mode: experiment.Reruns, Budget: time.Hour})
 	subject := &abi.Case{
-		Subject: "TestWeather/1 fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:9: it rains\n"}},
+		Subject: "TestWeather/1 fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:7: it rains\n"}},
 	}
 	builds := func() int {
 		text := must.Get(os.ReadFile(calls))(t)
@@ -235,7 +235,7 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 	t.Setenv("TMPDIR", filepath.Join(dir, "temporary"))
 	subject := &abi.Case{Subject: "total fails in s", Group: "s", Documents: []abi.Document{{Name: "failure", Text: "got bad\n"}}}
 	// The tests did not change: the product of the head with green tests is the tree under test.
-	for keep, offers := range map[string]int{"": 21, "keep: [modules]\n": 10} {
+	for keep, offers := range map[string]int{"": 33, "keep: [modules]\n": 15} {
 		d := must.Get(experiment.ParseDefinition("check.yaml", []byte(definition+keep)))(t)
 		l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*experiment.Definition{d}})
 		if got, err := l.Offers(t.Context(), subject); len(got) != offers || err != nil {

@@ -211,7 +211,7 @@ esac
 		scratch := t.TempDir()
 		written := filepath.Join(scratch, "tree")
 		must.Do(t, os.Mkdir(written, 0o755))
-		must.Do(t, s.Head.Write(t.Context(), written))
+		must.Get(s.Head.Write(t.Context(), written))(t)
 		must.Do(t, os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600))
 		r := must.Get(openProjects(t.Context(), d, s, &Config{}))(t)
 		if !viewed {

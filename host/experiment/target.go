@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
@@ -80,6 +79,8 @@ type failure struct {
 	looks       looks
 	// hidden is a path that the failure names and that experiments hide; empty for none.
 	hidden string
+	// named are the user's variables that the failure names, as assignments.
+	named []string
 }
 
 // failureOf finds the failing test of a case. Its error says why there is none that can be run.
@@ -108,10 +109,13 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --experiments all,runner=NAME", found[0].toolchain.about(), found[1].toolchain.about())
 	}
 	f := found[0]
-	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact
-	f.looks = looksOf(f.group, c.Documents)
+	f.looks = looksOf(f.group, c.Documents, nil, l.top)
+	f.fingerprint = strings.Join([]string{f.group, f.name, f.looks.digest()}, " ")
+	if l.config.Told {
+		f.named = namedVariables(strings.Join(f.looks.parts, "\n"), l.config.Without)
+	}
 	if l.hidesHome() {
-		f.hidden = l.hiddenName(f.toolchain, texts(c.Documents))
+		f.hidden = l.hiddenName(f.toolchain, c.Documents)
 	}
 	return f, nil
 }
@@ -130,16 +134,16 @@ func (l *Lab) noRunner(c *abi.Case) error {
 }
 
 // hidesHome says whether tests see nothing of the user's home.
-func (l *Lab) hidesHome() bool { return !l.config.Home && isolate.HidesFiles() }
+func (l *Lab) hidesHome() bool { return !l.config.Home && !l.config.Native && isolate.HidesFiles() }
 
-// hiddenName finds a path of the user's home in the texts of a failure that the tests of a toolchain do not see.
-func (l *Lab) hiddenName(t toolchain, texts []string) string {
+// hiddenName finds a path of the user's home in the documents of a failure that the tests of a toolchain do not see.
+func (l *Lab) hiddenName(t toolchain, documents []abi.Document) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "/" {
 		return ""
 	}
-	for _, text := range texts {
-		for rest := text; ; {
+	for i := range documents {
+		for rest := documents[i].Text; documents[i].Name != junit.AboutDocument; {
 			_, after, found := strings.Cut(rest, home+"/")
 			if !found {
 				break

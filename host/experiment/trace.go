@@ -11,7 +11,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -113,11 +115,33 @@ func traceFile(scratch, name string) []byte {
 // loadedModules says whether modules of Python were loaded from the tree, where it has files for them.
 func (r *defined) loadedModules(written []byte, top string, env environment) loaded {
 	return r.loadedFrom(written, top, env, func(name, _ string) foreign {
-		if r.hasModule(env, name) {
+		switch {
+		case r.hasModule(env, name):
 			return ofProject
+		case strings.Contains(name, ".") && r.endsOf(env.Tree)[strings.ReplaceAll(name, ".", "/")]: // in a folder that nobody expects
+			return unknownFile
 		}
 		return installedFor
 	})
+}
+
+// endsOf are the ends of the paths of a tree's modules of Python, without .py: b/c and c of a/b/c.py.
+func (r *defined) endsOf(t *repo.Tree) map[string]bool {
+	if known, ok := r.packages.Load(t); ok {
+		return known.(map[string]bool) //nolint:forcetypeassert // of this language nothing else is stored
+	}
+	ends := map[string]bool{}
+	for _, file := range t.Paths() {
+		end, python := strings.CutSuffix(file, ".py")
+		if !python || sourcefile.IsTest(file) {
+			continue
+		}
+		for end = strings.TrimSuffix(end, "/__init__"); end != ""; _, end, _ = strings.Cut(end, "/") {
+			ends[end] = true
+		}
+	}
+	r.packages.Store(t, ends)
+	return ends
 }
 
 // foreign is what a file is that is not of the tree.
@@ -148,7 +172,7 @@ func (r *defined) loadedFrom(written []byte, top string, env environment, judge 
 		for name, file := range files {
 			if in, mine := r.ownFile(top, file); mine {
 				_, has := env.Tree.File(in)
-				own = own || has && sourcefile.KindOf(in) == abi.SourceProduct
+				own = own || has
 				continue
 			}
 			switch is := judge(name, file); {
@@ -170,6 +194,22 @@ func (r *defined) loadedFrom(written []byte, top string, env environment, judge 
 	}
 	return loaded{code: abi.NotCertified}
 }
+
+// lacks says what a run asked for that the user has and experiments don't give it; empty for nothing.
+func (r *defined) lacks(c *isolate.Command, result *isolate.Result, top, source string, env environment) string {
+	l := &laboratory{env: env, given: c.Env, tree: env.Tree, head: r.source.Head, seen: top, written: source, checkout: r.source.Top}
+	loaded := traceFile(env.Scratch, "loaded")
+	return l.asked(result.Asked, traceFile(env.Scratch, "missed"), func(file string, ran bool) bool {
+		if r.isInstalled(top, file) || strings.Contains(filepath.ToSlash(file), "/node_modules/") {
+			return false
+		}
+		// jest looks into all files. Those that Node.js runs it tells.
+		return ran || r.definition.Trace != jestTracer || !ofNode.MatchString(file) || bytes.Contains(loaded, []byte(strconv.Quote(file)))
+	})
+}
+
+// ofNode are the names of files that Node.js runs.
+var ofNode = regexp.MustCompile(`\.(?:[cm]?[jt]sx?|json)$`)
 
 // ownFile says whether a file is of the tree that is seen at top, and not installed for it.
 func (r *defined) ownFile(top, file string) (in string, own bool) {
@@ -268,7 +308,7 @@ type loaded struct {
 // worse is what two runs together show.
 func (l loaded) worse(other loaded) loaded {
 	rank := []abi.LoadedCode{"", abi.Certified, abi.NotCertified, abi.Contradicted}
-	if slices.Index(rank, other.code) > slices.Index(rank, l.code) {
+	if slices.Index(rank, other.code) > slices.Index(rank, l.code) || other.code == l.code && l.why == "" {
 		return other
 	}
 	return l
@@ -288,7 +328,7 @@ func (g *goTests) loaded(ctx context.Context, w *workspace, b *goBinary, folder,
 	if dir, err := filepath.EvalSymlinks(b.dir); err != nil || !within(source, dir) {
 		return unknown
 	}
-	args := slices.Concat([]string{"list", "-deps", "-test", "-f", fmt.Sprintf(foreignPackages, b.module)}, g.flags, flags, []string{pack})
+	args := slices.Concat([]string{"list", "-e", "-deps", "-test", "-f", fmt.Sprintf(foreignPackages, b.module)}, g.flags, flags, []string{pack})
 	listed, err := g.run(ctx, folder, out, args...)
 	if err != nil || len(listed) >= maxBuildOutput {
 		return unknown

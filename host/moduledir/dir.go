@@ -13,8 +13,6 @@ package moduledir
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +25,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
@@ -308,7 +307,7 @@ func (d *Dir) digests(name string) ([]string, error) {
 	}
 	var list []string
 	for _, entry := range entries {
-		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok && isDigest("sha256:"+hexDigits) {
+		if hexDigits, ok := strings.CutSuffix(entry.Name(), extension); ok && record.Digest("sha256:"+hexDigits).Valid() {
 			list = append(list, "sha256:"+hexDigits)
 		}
 	}
@@ -365,16 +364,7 @@ func (d *Dir) keptFile(name, digest string) string {
 }
 
 // Digest of a file's content: "sha256:" and 64 hex digits.
-func Digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// isDigest reports whether a text is one that [Digest] can give.
-func isDigest(text string) bool {
-	hexDigits, ok := strings.CutPrefix(text, "sha256:")
-	return ok && len(hexDigits) == 2*sha256.Size && strings.Trim(hexDigits, "0123456789abcdef") == ""
-}
+func Digest(content []byte) string { return string(record.DigestOf(content)) }
 
 // validName rejects what would be a path.
 func validName(name string) error {
@@ -421,7 +411,7 @@ func (d *Dir) order(name string) ([]string, error) {
 	}
 	digests := strings.Fields(string(text))
 	for _, digest := range digests {
-		if !isDigest(digest) {
+		if !record.Digest(digest).Valid() {
 			return nil, fmt.Errorf("%s: %q is no digest", path, digest)
 		}
 	}

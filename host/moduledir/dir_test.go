@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -33,18 +34,14 @@ func replace(t *testing.T, d *moduledir.Dir, content string) moduledir.Change {
 
 func rollback(t *testing.T, d *moduledir.Dir, digest string) {
 	t.Helper()
-	if _, err := d.Rollback("judge", digest); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Rollback("judge", digest))(t)
 }
 
 // holds compares the module in place, and that the folder has no other file.
 func holds(t *testing.T, path, want string) {
 	t.Helper()
-	got, err := os.ReadFile(filepath.Join(path, "judge.wasm"))
-	if err != nil || string(got) != want {
-		t.Errorf("judge.wasm holds %q, %v, want %q", got, err, want)
-	}
+	got := must.Get(os.ReadFile(filepath.Join(path, "judge.wasm")))(t)
+	check.Equal(t, string(got), want, "judge.wasm holds")
 	names, err := filepath.Glob(filepath.Join(path, ".*tmp"))
 	if err != nil || len(names) > 0 {
 		t.Errorf("left behind: %q, %v", names, err)
@@ -57,9 +54,7 @@ func TestRollbacksGoBackStepByStep(t *testing.T) {
 	if c := replace(t, d, "one"); c.Before != "" || c.After != moduledir.Digest([]byte("one")) || c.Name != "judge" {
 		t.Errorf("the first: %+v", c)
 	}
-	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrNothingBefore) {
-		t.Errorf("before anything was replaced: %v", err)
-	}
+	check.Is(t, check.Err(d.Rollback("judge", "")), moduledir.ErrNothingBefore, "before anything was replaced")
 	replace(t, d, "two")
 	replace(t, d, "three")
 	if c := replace(t, d, "three"); c.Before != c.After {
@@ -70,9 +65,7 @@ func TestRollbacksGoBackStepByStep(t *testing.T) {
 	holds(t, path, "two")
 	rollback(t, d, "")
 	holds(t, path, "one")
-	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrNothingBefore) {
-		t.Errorf("at the beginning: %v", err)
-	}
+	check.Is(t, check.Err(d.Rollback("judge", "")), moduledir.ErrNothingBefore, "at the beginning")
 	holds(t, path, "one")
 	// What was rolled back is there still, and going to it is a step like others.
 	rollback(t, d, moduledir.Digest([]byte("three"))[:20])
@@ -105,17 +98,11 @@ func TestHistoryThatIsNotWhatItSays(t *testing.T) {
 	history := filepath.Join(path, ".history", "judge")
 	kept := filepath.Join(history, strings.TrimPrefix(moduledir.Digest([]byte("one")), "sha256:")+".wasm")
 	must.Do(t, os.WriteFile(kept, []byte("other"), 0o600))
-	if _, err := d.Rollback("judge", ""); !errors.Is(err, moduledir.ErrChanged) {
-		t.Errorf("another content: %v", err)
-	}
+	check.Is(t, check.Err(d.Rollback("judge", "")), moduledir.ErrChanged, "another content")
 	holds(t, path, "two")
-	if _, err := d.Before("judge", "sha256:12"); !errors.Is(err, moduledir.ErrNotKept) {
-		t.Errorf("an unknown digest: %v", err)
-	}
+	check.Is(t, check.Err(d.Before("judge", "sha256:12")), moduledir.ErrNotKept, "an unknown digest")
 	must.Do(t, os.WriteFile(filepath.Join(history, "order"), []byte("../../secret\n"), 0o600))
-	if _, err := d.Rollback("judge", ""); err == nil || !strings.Contains(err.Error(), "is no digest") {
-		t.Errorf("a path in the order: %v", err)
-	}
+	check.Fails(t, check.Err(d.Rollback("judge", "")), "is no digest", "a path in the order")
 	for _, name := range []string{"", ".", "..", "../judge", "a/b", ".history"} {
 		if _, err := d.Replace(map[string][]byte{name: nil}); err == nil {
 			t.Errorf("the name %q was taken", name)
@@ -179,9 +166,7 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 	dir := must.Get(moduledir.Open(path))(t)
 	put := func(content string) {
 		t.Helper()
-		if _, err := dir.Replace(map[string][]byte{"a": []byte(content)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(dir.Replace(map[string][]byte{"a": []byte(content)}))(t)
 	}
 	put("one")
 	put("two")
@@ -192,9 +177,7 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 	for _, name := range left {
 		must.Do(t, os.WriteFile(name, []byte("cut"), 0o600))
 	}
-	if _, err := dir.Rollback("a", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(dir.Rollback("a", ""))(t)
 	for _, name := range left {
 		if _, err := os.Stat(name); err == nil {
 			t.Errorf("%s is still there", name)
@@ -247,9 +230,7 @@ func TestPrune(t *testing.T) {
 	turns := strings.Repeat(moduledir.Digest([]byte("d"))+"\n"+moduledir.Digest([]byte("e"))+"\n", 2000)
 	must.Do(t, os.WriteFile(filepath.Join(path, ".history", "judge", "order"), []byte(turns), 0o600))
 	prunes(20)
-	if h, err := d.History("judge"); err != nil || len(h.Order) != 1000 {
-		t.Errorf("%d steps, %v", len(h.Order), err)
-	}
+	check.Equal(t, len(must.Get(d.History("judge"))(t).Order), 1000, "steps")
 }
 
 // FuzzGeneration: no bytes panic; a generation that is read is written and read
@@ -271,14 +252,10 @@ func FuzzGeneration(f *testing.F) {
 		if other, err := read(again); err != nil || !g.Equal(other) {
 			t.Fatalf("%+v is read again as %+v, %v", g, other, err)
 		}
-		if err := g.Check(func(string) string { return "" }); err != nil {
-			t.Fatalf("a folder without modules: %v", err)
-		}
+		must.Do(t, g.Check(func(string) string { return "" }), "a folder without modules")
 		for _, change := range g.Pending {
 			one := moduledir.Generation{Pending: []map[string]moduledir.Swap{change}}
-			if err := one.Check(func(name string) string { return change[name].After }); err != nil {
-				t.Fatalf("a change that ended: %v", err)
-			}
+			must.Do(t, one.Check(func(name string) string { return change[name].After }), "a change that ended")
 		}
 		err = g.Check(func(name string) string { return string(text) + name })
 		if err != nil && !errors.Is(err, moduledir.ErrMixed) {
@@ -325,8 +302,6 @@ func FuzzHistory(f *testing.F) {
 		if removed, err := d.Prune("judge", 1); err == nil && len(removed) > 0 {
 			t.Fatalf("%q was removed, which is the last", removed)
 		}
-		if _, err := os.Stat(filepath.Join(history, keptName+".wasm")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(os.Stat(filepath.Join(history, keptName+".wasm")))(t)
 	})
 }

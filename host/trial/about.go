@@ -35,15 +35,9 @@ func (r *Result) Open() *Open {
 
 // Told says whether a trial has more to show than one line for its result.
 func (t *Trial) Told() bool {
-	r := &t.Result
-	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil || t.reasoned() || len(t.Grounds()) > 0 ||
-		r.Rules != nil && (len(r.Rules.Matches) > 0 || r.Rules.Error != nil)
-}
-
-// reasoned says whether Light's answer came with a reason.
-func (t *Trial) reasoned() bool {
-	l := t.Case.Light
-	return l != nil && strings.TrimSpace(l.Reasoning) != ""
+	r, light := &t.Result, t.Case.Light
+	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil || light != nil && strings.TrimSpace(light.Reasoning) != "" ||
+		len(t.Grounds()) > 0 || r.Rules != nil && (len(r.Rules.Matches) > 0 || r.Rules.Error != nil)
 }
 
 // About says what the case is about beside its id, on one line: its subject, or where that says hardly more than the id, what the

@@ -202,11 +202,6 @@ func (r *AuditResult) SharePercent() string {
 // Score shows the global score, with one decimal always.
 func (a *Audit) Score() string { return strconv.FormatFloat(a.GlobalScore, 'f', 1, 64) }
 
-// Flagged says whether a reader has to look at a result before all: a violation, a dissent, a judge that does not count.
-func (r *AuditResult) Flagged() bool {
-	return r.SecurityViolationFound || r.Degraded || r.Dissent != nil
-}
-
 // Flags says in words what is special about a result, in the order of weight.
 func (r *AuditResult) Flags() []string {
 	var flags []string
@@ -231,7 +226,7 @@ func (a *Audit) Flags() []string {
 		r := &a.Results[i]
 		words := strings.Join(r.Flags(), ", ")
 		switch {
-		case !r.Flagged():
+		case words == "":
 		case strings.Contains(words, r.CriterionID):
 			flags = append(flags, words)
 		default:

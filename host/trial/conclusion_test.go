@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // ran is the result of an experiment, as "head/base 0 1 0": product/tests, then runs that passed, failed as before, failed otherwise.
@@ -211,9 +212,7 @@ func TestTheNextStepIsPossible(t *testing.T) {
 		"mixture can't be run":  {[]Experiment{fails, passes, ended(green, head, abi.OutcomeNotRun)}, ""},
 		"mixture doesn't build": {[]Experiment{fails, passes, ended(green, head, abi.OutcomeNotBuilt)}, "check what the changed test expects of the new product"},
 	} {
-		if got := (&Trial{Result: Result{Experiments: tt.runs}}).Conclusion().Next; got != tt.next {
-			t.Errorf("%s: next: %q, want %q", name, got, tt.next)
-		}
+		check.Equal(t, (&Trial{Result: Result{Experiments: tt.runs}}).Conclusion().Next, tt.next, name, "next")
 	}
 }
 
@@ -221,9 +220,7 @@ func TestTheProposedExperimentIsNext(t *testing.T) {
 	t.Parallel()
 	p := &Proposal{Factors: Factors{abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2}, Seconds: 9}
 	tr := &Trial{Result: Result{Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0)}, Proposal: p}}
-	if got := tr.Conclusion().Next; got != "run the base, 2 times, in about 9 seconds" {
-		t.Errorf("next: %q", got)
-	}
+	check.Equal(t, tr.Conclusion().Next, "run the base, 2 times, in about 9 seconds", "next")
 }
 
 // Where the home was hidden and the failure did not come back, the next step is the run that shows the home.
@@ -232,13 +229,9 @@ func TestAccept_FZ3_TheNextStepShowsTheHome(t *testing.T) {
 	p := &Proposal{Factors: Factors{abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5}, Seconds: 9, Allow: "home"}
 	for name, run := range map[string]Experiment{"passes": ran(abi.Head, abi.Head, 5, 0, 0), "fails in other ways": ran(abi.Head, abi.Head, 0, 0, 5), "does not count": uncounted(0, 5)} {
 		c := (&Trial{Result: Result{Experiments: []Experiment{run}, Proposal: p}}).Conclusion()
-		if c.Next != "run this tree, 5 times, with --experiments home, in about 9 seconds" {
-			t.Errorf("%s: next: %q", name, c.Next)
-		}
+		check.Equal(t, c.Next, "run this tree, 5 times, with --experiments home, in about 9 seconds", name, "next")
 	}
-	if p.Reason() != "the failure may need a file or variable of yours that the tests did not have" {
-		t.Error(p.Reason())
-	}
+	check.Equal(t, p.Reason(), "the failure may need a file or variable of yours that the tests did not have")
 }
 
 func TestLabelsInTexts(t *testing.T) {
@@ -248,13 +241,9 @@ func TestLabelsInTexts(t *testing.T) {
 		LabelNames: map[string]string{"pb001": "product bug, minor", "pb002": "product bug, major", "nd001": "flaky test, no defect", "leak": "memory leak"},
 	}
 	const text = "pb001 0.70, pb002; nd001 (flaky test). The leak of x1 in spb0012"
-	if got := tr.Named(text); got != "product bug, minor 0.70, product bug, major; flaky test. The leak of x1 in spb0012" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, tr.Named(text), "product bug, minor 0.70, product bug, major; flaky test. The leak of x1 in spb0012")
 	for label, want := range map[string]string{"nd001": "flaky test", "pb001": "product bug, minor", "leak": "memory leak", "x1": "x1"} {
-		if got := tr.LabelName(label); got != want {
-			t.Errorf("%s is called %q, want %q", label, got, want)
-		}
+		check.Equal(t, tr.LabelName(label), want, label, "called")
 	}
 }
 
@@ -274,8 +263,6 @@ func TestMixedRunsAreCounted(t *testing.T) {
 		"this tree on a busy machine: 1 of 2 runs failed in the same way, 3 not made": busy,
 		"this tree, 5 times on a busy machine: 5 passed":                              all,
 	} {
-		if got := e.What() + ": " + e.Showed(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, e.What()+": "+e.Showed(), want)
 	}
 }

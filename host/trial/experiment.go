@@ -37,21 +37,13 @@ type Factors struct {
 	Runs        int                `json:"runs"`
 }
 
-func factorsOf(e *abi.Experiment) Factors {
-	return Factors{e.Product, e.Tests, e.Environment, e.Order, e.Runs}
-}
-
-func (f *Factors) experiment() abi.Experiment {
-	return abi.Experiment{Product: f.Product, Tests: f.Tests, Environment: f.Environment, Order: f.Order, Runs: f.Runs}
-}
-
 // What says in words what is run: "this tree, 5 times on a busy machine".
-func (f *Factors) What() string { return f.experiment().Words() }
+func (f *Factors) What() string { return abi.Experiment(*f).Words() }
 
 // NewExperiment is a result as programs get it.
 func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
 	return Experiment{
-		Node: node, Persona: persona, Factors: factorsOf(&r.Experiment),
+		Node: node, Persona: persona, Factors: Factors(r.Experiment),
 		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail, Test: r.Test,
 		Loaded: r.Loaded, Changed: r.Changed,
 	}
@@ -90,7 +82,7 @@ func (e *Experiment) Showed() string {
 // Result is what the host told the modules.
 func (e *Experiment) Result() abi.ExperimentResult {
 	return abi.ExperimentResult{
-		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test,
+		Experiment: abi.Experiment(e.Factors), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test,
 		Loaded: e.Loaded, Changed: e.Changed,
 	}
 }
@@ -155,7 +147,7 @@ func (p *Proposal) Flag() string { return "--experiments " + p.Allow }
 
 // NewProposal states an experiment, and why it was not run.
 func NewProposal(offer *abi.ExperimentOffer, whyNot string) *Proposal {
-	return &Proposal{Factors: factorsOf(&offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot}
+	return &Proposal{Factors: Factors(offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot}
 }
 
 // Propose proposes an experiment. The gap brief gets it as a gap, behind what is broken.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // told are texts of failures with what is said of them. Those of Go, Python, JavaScript, Java and Rust are of the
@@ -68,17 +69,13 @@ var told = []struct{ name, text, want string }{
 func TestAccept_IG4_MessagesOfFailures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range told {
-		if got := message(tc.text); got != tc.want {
-			t.Errorf("%s:\ngot  %q\nwant %q", tc.name, got, tc.want)
-		}
+		check.Equal(t, message(tc.text), tc.want, tc.name)
 		for name, subject := range map[string]abi.Case{
 			"document": {Documents: []abi.Document{{Name: "failure", Text: tc.text}}},
 			"excerpt":  {Evidence: []abi.Evidence{{SourceRef: "log:L1", Content: tc.text, RelevanceConfidence: 0.6}}},
 		} {
 			tr := Trial{Case: subject}
-			if got := tr.Message(); got != tc.want {
-				t.Errorf("%s, %s:\ngot  %q\nwant %q", tc.name, name, got, tc.want)
-			}
+			check.Equal(t, tr.Message(), tc.want, tc.name, name)
 		}
 	}
 }

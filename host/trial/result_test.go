@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -74,15 +75,11 @@ func TestResultIsWrittenAsTheContractHasIt(t *testing.T) {
 		want   string
 	}{{amendedResult(), amendedJSON}, {mistrialResult(), mistrialJSON}} {
 		got := must.Get(json.Marshal(tc.result))(t)
-		if diff := cmp.Diff(tc.want, string(got)); diff != "" {
-			t.Error(diff)
-		}
+		check.Same(t, cmp.Diff(tc.want, string(got)))
 		var back Result
 		must.Do(t, json.Unmarshal(got, &back))
-		again, err := json.Marshal(back)
-		if err != nil || string(again) != tc.want {
-			t.Errorf("read and written again: %s, %v", again, err)
-		}
+		again := must.Get(json.Marshal(back))(t)
+		check.Equal(t, string(again), tc.want, "read and written again")
 	}
 }
 
@@ -108,9 +105,7 @@ func FuzzResult(f *testing.F) {
 			return
 		}
 		first := must.Get(json.Marshal(&one))(t)
-		if err := json.Unmarshal(first, &two); err != nil {
-			t.Fatalf("%v: %s", err, first)
-		}
+		must.Do(t, json.Unmarshal(first, &two), first)
 		if second, err := json.Marshal(&two); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
 		}

@@ -146,16 +146,10 @@ func loggedTests(documents []abi.Document) []Test {
 	})
 }
 
-// Symptoms are the lines of a failure that say what failed, without the summary of the go command: what a reader cuts as evidence
-// from the documents. pack is the package of the test.
+// Symptoms are the excerpts that say what failed, and where, without the summary of the go command: those that a reader cuts as evidence from the
+// documents, but all of them, in full. pack is the package of the test.
 func Symptoms(pack string, documents []abi.Document) []string {
-	var symptoms []string
-	for _, e := range report.Cut(pack, documents) {
-		if e.Element != abi.Air {
-			symptoms = append(symptoms, e.Content)
-		}
-	}
-	return symptoms
+	return report.Symptoms(pack, documents)
 }
 
 // Light is a first simple classification of a failure, by the first of a few rules on its log that applies. Its

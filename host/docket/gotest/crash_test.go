@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestCrashes(t *testing.T) {
@@ -106,9 +107,7 @@ func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
 			got = append(got, strings.TrimPrefix(e.Case.ID, "example.com/a.")+what)
 		}
 		slices.Sort(got)
-		if strings.Join(got, ", ") != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), tc.want, tc.name, got)
 	}
 }
 
@@ -132,9 +131,7 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 	if !strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "want 2\n") {
 		t.Error("the log's head or tail is missing")
 	}
-	if strings.Count(text, " bytes cut here ...]\n") != 1 {
-		t.Error("no line says how much was cut")
-	}
+	check.Equal(t, strings.Count(text, " bytes cut here ...]\n"), 1, "no line says how much was cut")
 	if light := cases[0].Light; light.Classification != gotest.ProductBug {
 		t.Errorf("Light says %s: it did not see the tail", light.Classification)
 	}
@@ -257,9 +254,7 @@ func TestCasesThatWaitAreBounded(t *testing.T) {
 		ends("pass", "p", "TestA") + ends("pass", "p", "TestB")
 	for held, want := range map[int][]bool{0: {true, true}, 16: {true, true}, 15: {false, true}, 7: {false, false}} {
 		cases, _ := read(t, &gotest.Reader{HeldBytes: held}, strings.NewReader(stream))
-		if diff := cmp.Diff(want, []bool{told(t, &cases[0]) != "", told(t, &cases[1]) != ""}); diff != "" {
-			t.Errorf("with %d bytes the runs are told (-want +got):\n%s", held, diff)
-		}
+		check.Same(t, cmp.Diff(want, []bool{told(t, &cases[0]) != "", told(t, &cases[1]) != ""}), "with", held, "bytes the runs are told (-want +got)")
 	}
 }
 
@@ -274,9 +269,7 @@ func TestPackagesOfALiveStream(t *testing.T) {
 		got = append(got, cases[i].ID+": "+told(t, &cases[i]))
 	}
 	const twice = "In this report the test ran 2 times: it failed in 1 and passed in 1. It passed after it had failed."
-	if diff := cmp.Diff([]string{"p.TestA: " + twice, "q.TestQ: " + twice}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"p.TestA: " + twice, "q.TestQ: " + twice}, got))
 }
 
 // TestAccept_FX8_LinesThatAreNoEvents are kept where they may tell why something failed, and counted.
@@ -348,9 +341,7 @@ func TestAccept_FX8_LinesThatAreNoEvents(t *testing.T) {
 			if len(problems) > 0 || len(cases) == 0 {
 				t.Fatalf("problems %v, %d cases", problems, len(cases))
 			}
-			if diff := cmp.Diff(tc.unread, unread); diff != "" {
-				t.Errorf("lines that are no events (-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(tc.unread, unread), "lines that are no events (-want +got)")
 			if got := lastLog(cases); tc.log != "" && got != tc.log {
 				t.Errorf("the log is %q, want %q", got, tc.log)
 			}

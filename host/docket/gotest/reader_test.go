@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // read gives the cases of a stream, and its problems as place and code.
@@ -152,12 +153,8 @@ func TestReadOneCaseForEachFailure(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cases, problems := read(t, &gotest.Reader{}, strings.NewReader(tt.stream))
-			if diff := cmp.Diff(append([]string{}, tt.cases...), ids(cases)); diff != "" {
-				t.Errorf("cases (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.problems, problems); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(append([]string{}, tt.cases...), ids(cases)), "cases (-want +got)")
+			check.Same(t, cmp.Diff(tt.problems, problems), "problems (-want +got)")
 		})
 	}
 }
@@ -189,16 +186,10 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 		"run.json:3: ImportPath: is missing: it is not known what failed (missing_field)",
 		"run.json:4: is not valid JSON at column 31: invalid character ',' at start of value (not_json)",
 	}
-	if diff := cmp.Diff(want, problems); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, problems), "problems (-want +got)")
 	// test2json without -p names no package.
-	if diff := cmp.Diff([]string{"", "no database\n"}, got); diff != "" {
-		t.Errorf("logs (-want +got):\n%s", diff)
-	}
-	if r.Tests != 2 {
-		t.Errorf("%d tests, want 2", r.Tests)
-	}
+	check.Same(t, cmp.Diff([]string{"", "no database\n"}, got), "logs (-want +got)")
+	check.Equal(t, r.Tests, 2, "tests")
 }
 
 func TestReadReplacesInvalidUTF8(t *testing.T) {
@@ -216,12 +207,8 @@ func TestReadRejectsALongLineAndGoesOn(t *testing.T) {
 	t.Parallel()
 	stream := output("p", "TestA", strings.Repeat("x", 5000)) + ends("fail", "p", "TestA")
 	cases, problems := read(t, &gotest.Reader{MaxLineBytes: 1000}, strings.NewReader(stream))
-	if diff := cmp.Diff([]string{"run.json:1 too_large"}, problems); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"p.TestA"}, ids(cases)); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"run.json:1 too_large"}, problems))
+	check.Same(t, cmp.Diff([]string{"p.TestA"}, ids(cases)))
 }
 
 func TestReadGivesOpenCasesBeforeAReadError(t *testing.T) {
@@ -229,12 +216,8 @@ func TestReadGivesOpenCasesBeforeAReadError(t *testing.T) {
 	broken := errors.New("cable cut")
 	in := io.MultiReader(strings.NewReader(output("p", "TestA", "panic: boom\n")), iotest.ErrReader(broken))
 	cases, problems := read(t, &gotest.Reader{}, in)
-	if diff := cmp.Diff([]string{"p.TestA"}, ids(cases)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"reading run.json, line 2: cable cut"}, problems); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"p.TestA"}, ids(cases)))
+	check.Same(t, cmp.Diff([]string{"reading run.json, line 2: cable cut"}, problems))
 }
 
 func TestReadStopsWhenAsked(t *testing.T) {
@@ -320,9 +303,7 @@ func TestTheTestsThatACaseNames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := gotest.TestsOf(&abi.Case{Subject: c.subject, Documents: []abi.Document{{Name: "log", Text: c.log}}})
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("tests (-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(c.want, got), "tests (-want +got)")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // These are not parallel: they look at the memory of the process.
@@ -39,12 +40,8 @@ func TestAccept_CLI6_ABigTextIsCutHeadAndTailWithAMark(t *testing.T) {
 			if len(text) > 513<<10 || !strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "got 1, want 2\n") {
 				t.Errorf("the text has %d bytes, or lost its head or tail", len(text))
 			}
-			if strings.Count(text, " bytes cut here ...]\n") != 1 {
-				t.Error("no line says how much was cut")
-			}
-			if cases[0].Light.Confidence != 0.60 {
-				t.Errorf("Light says %+v: it did not see the tail", cases[0].Light)
-			}
+			check.Equal(t, strings.Count(text, " bytes cut here ...]\n"), 1, "no line says how much was cut")
+			check.Equal(t, cases[0].Light.Confidence, 0.60, "Light says", cases[0].Light, "it did not see the tail")
 		})
 	}
 }
@@ -120,9 +117,7 @@ func TestAccept_IG4_TRXInAnyOrder(t *testing.T) {
 	for range reader.Read("x.trx", strings.NewReader("<TestRun><Results>"+strings.Repeat(`<UnitTestResult testName="a" outcome="Failed"/>`, 3)+"</Results></TestRun>")) { //nolint:errcheck // an iterator that goes on after the break panics
 		break
 	}
-	if reader.Tests != 3 {
-		t.Errorf("%d tests", reader.Tests)
-	}
+	check.Equal(t, reader.Tests, 3, "tests")
 }
 
 // The logs of tests that wait for their classes have a limit, behind which they are given without.

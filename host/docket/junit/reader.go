@@ -3,7 +3,8 @@
 // There is no one standard; the package goes by the elements that the producers share (surefire and its reruns, pytest, jest-junit,
 // gotestsum and many more): testsuites and testsuite in any nesting, testcase, failure, error, skipped, system-out, system-err, properties.
 // Elements and attributes that are not known are passed over. Several reports one after the other in one stream are read as one. Where the
-// totals of a suite or run state more failures than stand in it, that is an error behind all cases.
+// totals of a suite or run state more failures than stand in it, that is an error behind all cases. A report in which no element is known is
+// rejected.
 //
 // A test case with a failure or an error is a case, as is a suite that has one itself. One that was run again (rerunFailure, rerunError) is
 // one case with all its runs; one that passed when it was run again (flakyFailure, flakyError) is a case too: it failed, and the label for
@@ -108,6 +109,26 @@ type parser struct {
 
 	failures int               // elements that tell of one
 	unheld   *docket.LineError // the first total that states more of them than it has
+	strange  string            // the first element of a suite or run that no producer is known for
+}
+
+// unknown rejects a report in which no element is known: a green answer would rest on nothing.
+func (p *parser) unknown(format, known string) error {
+	detail := "is no report of " + format + ": it has <" + report.Bounded(p.strange) + "> and no " + known
+	if p.strange == "FailedTests" || p.strange == "SuccessfulTests" {
+		detail += ", as a report of CppUnit"
+	}
+	return &stream.TextError{Code: CodeNotJUnit, Detail: detail}
+}
+
+// pass passes over an element of a suite or run, and notes one that is not known.
+func (p *parser) pass(t xml.StartElement) error {
+	switch t.Name.Local {
+	case "properties", "system-out", "system-err", "TestSettings", "Times", "TestEntries", "TestLists":
+	default:
+		p.strange = cmp.Or(p.strange, t.Name.Local)
+	}
+	return p.xml.Skip()
 }
 
 // account compares totals, which are attributes of an element, with how many failures the report holds there.
@@ -127,9 +148,14 @@ func (p *parser) account(start xml.StartElement, line, held int, totals ...strin
 }
 
 func (p *parser) root(t xml.StartElement) error {
+	tests, failures := p.reader.Tests, p.failures
+	p.strange = ""
 	switch t.Name.Local {
 	case "testsuites", "testsuite":
-		return p.suite(t)
+		if err := p.suite(t); err != nil || p.strange == "" || p.reader.Tests > tests || p.failures > failures {
+			return err
+		}
+		return p.unknown("JUnit", "<testcase>")
 	case "TestRun":
 		if p.reader.Ended != nil {
 			return &stream.TextError{Code: CodeNotJUnit, Detail: "is a report in TRX, of which only failures are read: write JUnit XML"}
@@ -167,7 +193,7 @@ func (p *parser) suite(start xml.StartElement) error {
 		case "failure", "error":
 			return p.outcome(&own, t)
 		default:
-			return p.xml.Skip()
+			return p.pass(t)
 		}
 	}, nil)
 	if err == nil {
@@ -190,6 +216,7 @@ func (p *parser) suite(start xml.StartElement) error {
 func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	p.reader.Tests++
 	c, todo := newTest(start, p.xml.Line()), false
+	status := strings.ToLower(report.Attribute(start, "status"))
 	err := p.xml.Children(func(t xml.StartElement) error {
 		switch strings.ToLower(t.Name.Local) {
 		case "failure", "error", "rerunfailure", "rerunerror", "flakyfailure", "flakyerror":
@@ -201,6 +228,10 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 		case "skipped":
 			c.skipped = true
 			todo = report.Attribute(t, "type") == "todo" // of Node.js, which tells how it fails, too
+			if why := report.Attribute(t, "message"); status == "notrun" && c.class == c.name && why != "" && why != "Disabled" && !strings.HasPrefix(why, "SKIP_") {
+				c.skipped = false // CTest could not start it, and counts it as failed
+				return p.outcome(c, t)
+			}
 			return p.xml.Skip()
 		default:
 			return p.xml.Skip()
@@ -209,7 +240,7 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	if status := strings.ToLower(report.Attribute(start, "status")); !c.failed && !c.skipped && (status == "failed" || status == "error") {
+	if !c.failed && !c.skipped && (status == "failed" || status == "error") {
 		p.failures++
 		c.failed = true
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 // read gives the cases of a report, and its problems as they are printed.
@@ -101,17 +102,13 @@ func TestTextIsWordForWord(t *testing.T) {
 			t.Parallel()
 			cases, problems := read(t, &junit.Reader{}, strings.NewReader(`<testsuite><testcase name="a">`+tt.report+`</testcase></testsuite>`))
 			if tt.want == "" {
-				if len(problems) != 1 {
-					t.Errorf("problems %v", problems)
-				}
+				check.Len(t, problems, 1, "problems")
 				return
 			}
 			if len(problems) > 0 || len(cases) != 1 {
 				t.Fatalf("%d cases, problems %v", len(cases), problems)
 			}
-			if got := cases[0].Documents[0].Text; got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			check.Equal(t, cases[0].Documents[0].Text, tt.want)
 		})
 	}
 }
@@ -152,18 +149,16 @@ func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 		{"more errors in a total", "<testsuite errors='99999999999999999999'/>", `report.xml:1: testsuite.errors: states "99999999999999999999", but the report tells of 0 there (bad_count)`, 0},
 		{"more failures in the total of a run", trxOf(`outcome="Completed"><Counters failed="2"/>`), `report.xml:1: Counters.failed: states "2", but the report tells of 0 there (bad_count)`, 0},
 		{"a run that failed", trxOf(`outcome="Failed">`), `report.xml:1: ResultSummary.outcome: states "Failed", but the report tells of 0 there (bad_count)`, 0},
+		{"no element that is known", "<testsuite><tests><test name='a'/></tests></testsuite>", "report.xml:1: column 54: is no report of JUnit: it has <tests> and no <testcase> (not_junit)", 0},
+		{"CppUnit", "<TestRun><FailedTests><FailedTest id='1'/></FailedTests></TestRun>", "report.xml:1: column 66: is no report of TRX: it has <FailedTests> and no <Results>, as a report of CppUnit (not_junit)", 0},
 		{"another encoding", "<?xml version='1.0' encoding='Shift_JIS'?><testsuite/>", `report.xml:1: column 42: is in the encoding "Shift_JIS": use UTF-8 or ISO-8859-1 (not_text)`, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cases, problems := read(t, &junit.Reader{}, strings.NewReader(tt.report))
-			if len(cases) != tt.kept {
-				t.Errorf("%d cases before it, want %d", len(cases), tt.kept)
-			}
-			if diff := cmp.Diff([]string{tt.want}, problems); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			check.Equal(t, len(cases), tt.kept, "cases before it")
+			check.Same(t, cmp.Diff([]string{tt.want}, problems), "problems (-want +got)")
 		})
 	}
 }
@@ -189,9 +184,7 @@ func TestAccept_IN1_AReferenceToAForbiddenCharacterIsAsThatCharacter(t *testing.
 		}
 	}
 	_, problems := read(t, &junit.Reader{}, strings.NewReader("<testsuite>&#x1b;&xxe;"))
-	if diff := cmp.Diff([]string{"report.xml:1: column 22: is no XML: invalid character entity &xxe; (not_xml)"}, problems); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]string{"report.xml:1: column 22: is no XML: invalid character entity &xxe; (not_xml)"}, problems))
 }
 
 func TestReaderErrorIsTheLast(t *testing.T) {
@@ -267,9 +260,7 @@ func TestNamed(t *testing.T) {
 		"tests.test_cart.TestTotal: test_sum[a fails in b] failed", "cart: cart adds failed",
 		"cart: adds, and passes when run again failed", "cart: rests skipped", "cart: passes passed",
 	}
-	if diff := cmp.Diff(want, ends); diff != "" {
-		t.Errorf("ends (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, ends), "ends (-want +got)")
 }
 
 // TestAccept_IN1_IG4_Reports reads what tools wrote.
@@ -310,9 +301,7 @@ func FuzzRead(f *testing.F) {
 		keep = 1 + (keep&0xffff)%4096
 		reader := junit.Reader{HeadBytes: keep, TailBytes: keep, HeldBytes: keep * 16}
 		if !readers.CheckAll(t, &reader, report) && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
-			if syntax := wellFormed(report).Error(); !strings.Contains(syntax, "illegal character code") {
-				t.Errorf("taken though %s", syntax)
-			}
+			check.Contains(t, wellFormed(report).Error(), "illegal character code", "taken though")
 		}
 	})
 }
@@ -326,6 +315,30 @@ func wellFormed(report string) error {
 			return nil
 		default:
 			return err
+		}
+	}
+}
+
+// TestAccept_AK1_WhatCTestCouldNotStartFailed as CTest counts it; what it skipped on purpose did not.
+func TestAccept_AK1_WhatCTestCouldNotStartFailed(t *testing.T) {
+	t.Parallel()
+	notRun := func(name, message string) string {
+		return `<testcase name="` + name + `" classname="` + name + `" status="notrun"><skipped message="` + message + `"/><system-out>out</system-out></testcase>`
+	}
+	cases, problems := read(t, &junit.Reader{}, strings.NewReader("<testsuite>"+notRun("gone", "Unable to find executable")+notRun("db", "Fixture dependency failed")+
+		notRun("later", "SKIP_RETURN_CODE=77")+notRun("off", "Disabled")+`<testcase name="a" classname="A" status="notrun"><skipped message="later"/></testcase></testsuite>`))
+	if len(problems) > 0 || len(cases) != 2 || cases[0].ID != "gone" || !strings.Contains(cases[0].Documents[0].Text, "Unable to find executable") || cases[1].ID != "db" {
+		t.Errorf("cases %+v, problems %v", cases, problems)
+	}
+}
+
+// TestAccept_AK1_RowsOfOneTitleAreNoReruns where no runner lists reruns as test cases.
+func TestAccept_AK1_RowsOfOneTitleAreNoReruns(t *testing.T) {
+	t.Parallel()
+	for place, flaky := range map[string]bool{"at src/cart.test.js:3:1": false, "at src/cart.spec.tsx:3": false, "at CartTest.kt:3": true} {
+		cases, problems := read(t, &junit.Reader{}, strings.NewReader(`<testsuite name="s"><testcase classname="c" name="row"><failure>`+place+`</failure></testcase><testcase classname="c" name="row"/></testsuite>`))
+		if len(problems) > 0 || len(cases) != 1 || (cases[0].Light.Classification == "nd001") != flaky {
+			t.Errorf("%s: cases %+v, problems %v", place, cases, problems)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func (p *parser) release(s *suite) error {
 	s.held, s.bytes = nil, 0
 	for i := range held {
 		c := &held[i]
-		if r, numbered := s.runs.of(c.full); !c.flaky && (numbered || c.unique || r.Retried()) && r.Tell(&c.Case) {
+		if r, numbered := s.runs.of(c.full); !c.flaky && (numbered || c.unique || r.Retried() && !sharesTitles(&c.Case)) && r.Tell(&c.Case) {
 			light := report.Flaky()
 			c.Case.Light = &light
 		}
@@ -173,6 +173,15 @@ func (p *parser) release(s *suite) error {
 		}
 	}
 	return nil
+}
+
+// scriptPlace is a place in JavaScript or TypeScript.
+var scriptPlace = regexp.MustCompile(`\.[cm]?[jt]sx?:\d`)
+
+// sharesTitles says whether the report is one of Jest, Vitest and their like: none lists the runs of a test that it ran again as test cases, but rows
+// of a table may have one title.
+func sharesTitles(c *abi.Case) bool {
+	return slices.ContainsFunc(c.Documents, func(d abi.Document) bool { return scriptPlace.MatchString(d.Text) })
 }
 
 // namesAreUnique says whether the report is one of a language of which the tests' names are: Go numbers subtests that would

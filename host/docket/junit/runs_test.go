@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestRunsOfOneTest(t *testing.T) {
@@ -73,9 +74,7 @@ func TestRunsOfOneTest(t *testing.T) {
 				}
 				got = append(got, said)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("of the runs is told (-want +got):\n%s", diff)
-			}
+			check.Same(t, cmp.Diff(tc.want, got), "of the runs is told (-want +got)")
 		})
 	}
 }
@@ -85,8 +84,6 @@ func TestCasesThatWaitAreBounded(t *testing.T) {
 	report := `<testsuite><testcase name="a"><failure>1234567</failure></testcase><testcase name="a"/></testsuite>`
 	for held, want := range map[int]int{0: 1, 8: 1, 7: 0} {
 		cases, _ := read(t, &junit.Reader{HeldBytes: held}, strings.NewReader(report))
-		if got := len(cases[0].Documents) - 1; got != want {
-			t.Errorf("with %d bytes %d documents tell of the runs, want %d", held, got, want)
-		}
+		check.Equal(t, len(cases[0].Documents)-1, want, "with", held, "bytes", "documents tell of the runs")
 	}
 }

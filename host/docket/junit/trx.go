@@ -53,8 +53,9 @@ func (p *parser) newTRXTest() *trxTest {
 // failures.
 func (p *parser) trx() error {
 	run, before := &trxRun{failed: map[string][]*trxTest{}, classes: map[string]string{}}, p.failures
+	known := false
 	err := p.children(func(t xml.StartElement) error {
-		switch t.Name.Local {
+		switch known = known || t.Name.Local == "Results" || t.Name.Local == "ResultSummary"; t.Name.Local {
 		case "Results":
 			err := p.children(func(t xml.StartElement) error {
 				_, err := p.trxResult(run, t)
@@ -68,8 +69,11 @@ func (p *parser) trx() error {
 			run.summary, run.line = t, p.xml.Line()
 			return p.trxSummary(run)
 		}
-		return p.xml.Skip()
+		return p.pass(t)
 	})
+	if err == nil && !known && p.strange != "" {
+		return p.unknown("TRX", "<Results>")
+	}
 	if errors.Is(err, stream.ErrStopped) {
 		return err
 	}
@@ -84,7 +88,7 @@ func (p *parser) trx() error {
 }
 
 // trxResult reads a result, and those of its rows, which stand in it; it says whether one of them failed. What fails only because of its
-// rows is no case.
+// rows is no case: it has no stack, and at most a message that says so.
 func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, err error) {
 	switch start.Name.Local {
 	case "UnitTestResult", "TestResultAggregation", "GenericTestResult", "TestResult", "WebTestResult":
@@ -111,7 +115,7 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 		}
 		return p.xml.Skip()
 	})
-	if err != nil || !failed || rows && r.message.Empty() {
+	if err != nil || !failed || rows && r.stack.Empty() {
 		return failed, err
 	}
 	run.any = true

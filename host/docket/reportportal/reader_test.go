@@ -16,6 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func read(t *testing.T, r *reportportal.Reader, in io.Reader) (cases []abi.Case, problems []string) {
@@ -84,16 +86,12 @@ func TestLabels(t *testing.T) {
 	} {
 		var r reportportal.Reader
 		for entry, err := range r.Read("export.json", strings.NewReader(item(1, more))) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := strings.Join(entry.Case.Labels, " ")
 			for label, name := range entry.LabelNames {
 				got = strings.Replace(got, label, label+"="+name, 1)
 			}
-			if got != want {
-				t.Errorf("%s: labels %s, want %s", more, got, want)
-			}
+			check.Equal(t, got, want, more, "labels")
 		}
 	}
 }
@@ -105,9 +103,7 @@ func TestTruthOnlyWhenAsked(t *testing.T) {
 		r := reportportal.Reader{Truth: asked}
 		var got strings.Builder
 		for entry, err := range r.Read("export.json", strings.NewReader(export)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			label := "unknown"
 			if entry.Truth != nil {
 				label = entry.Truth.Classification
@@ -118,9 +114,7 @@ func TestTruthOnlyWhenAsked(t *testing.T) {
 		if asked {
 			want = "1 ab001, 2 unknown, 3 unknown, "
 		}
-		if got.String() != want {
-			t.Errorf("asked %t: got %s, want %s", asked, got.String(), want)
-		}
+		check.Equal(t, got.String(), want, "asked", asked)
 	}
 }
 
@@ -174,9 +168,7 @@ func TestAccept_IN2_AnItemThatIsWrongIsNamedAndTheOthersAreCases(t *testing.T) {
 		"export.json:7: content[7].issue.issueType: is no string (wrong_type)",
 		"export.json:8: content[8].logs[0].message: is no string (wrong_type)",
 	}
-	if diff := cmp.Diff(want, problems); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(want, problems), "problems (-want +got)")
 	if len(cases) != 2 || cases[0].ID != "1" || cases[1].ID != "8" || cases[1].Documents[0].Text != "kept\n" {
 		t.Errorf("cases %+v", cases)
 	}

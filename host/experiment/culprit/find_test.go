@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // simulated is a test that fails at one rate before a commit and at another one from it on.
@@ -51,6 +52,7 @@ func simulate(seed uint64, at int, low, high float64, broken ...int) *simulated 
 // TestAccept_AL7_FindsCulpritsInNoise: of 60 searches for each pair of rates, at most as many are wrong as the posterior allows.
 func TestAccept_AL7_FindsCulpritsInNoise(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment/culprit")
 	for _, rates := range [][2]float64{{0, 1}, {0.2, 1}, {0, 0.6}, {0.1, 0.5}} {
 		wrong, verified := 0, 0
 		const searches = 60

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -78,7 +79,7 @@ func (r *repository) failing(test string) *abi.Case {
 func (r *repository) line(base, head string) *culprit.Line {
 	r.t.Helper()
 	l, err := culprit.OpenLine(r.t.Context(), culprit.LineConfig{
-		Source: r.dir, Base: base, Head: head, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}}, Open: 2,
+		Source: r.dir, Base: base, Head: head, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}, Apart: -1}, Open: 2,
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -195,6 +196,7 @@ func TestAccept_AL7_ChangesThatAreNotCommitted(t *testing.T) {
 // TestHeadTestsAtEveryCommit: a test that was changed shows with HeadTests which commit of the product it fails since, and otherwise that it
 // fails since its own change.
 func TestHeadTestsAtEveryCommit(t *testing.T) {
+	tier.Long(t, "host/experiment/culprit")
 	t.Setenv("TMPDIR", t.TempDir())
 	r := newRepository(t)
 	r.write("go.mod", "module example.com/shop\n\ngo 1.26\n")
@@ -209,7 +211,7 @@ func TestHeadTestsAtEveryCommit(t *testing.T) {
 		culprit   int
 	}{{true, 1}, {false, 3}} {
 		l := must.Get(culprit.OpenLine(t.Context(), culprit.LineConfig{
-			Source: filepath.Join(r.dir, "sum"), Base: "main~3", Head: "main", HeadTests: c.headTests, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}},
+			Source: filepath.Join(r.dir, "sum"), Base: "main~3", Head: "main", HeadTests: c.headTests, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}, Apart: -1},
 		}))(t)
 		result, err := l.Find(t.Context(), subject, culprit.Options{Ends: 2, Verify: 3})
 		if err != nil || result.Ending != culprit.Found || result.Suspects.First != c.culprit || result.Suspects.Last != c.culprit {

@@ -1,6 +1,7 @@
 "use strict";
 // Loaded before everything else in each process of a test runner of Node.js. Appends a line to the file "loaded" beside this file for each
-// file that is evaluated, and for each package of node_modules of which one is: {"name of its package": "path"}.
+// file that is evaluated, and for each package of node_modules of which one is: {"name of its package": "path"}. Appends one to "missed" for each variable that
+// is asked for and is not there: {"variable": "NAME", "by": "file of the code that asks"}.
 const fs = require("fs");
 const Module = require("module");
 const path = require("path");
@@ -84,6 +85,33 @@ function watchNative() {
   return true;
 }
 
+const asked = new Set();
+
+/** Tells of a variable that is not there. */
+function miss(name) {
+  if (typeof name !== "string" || asked.size > 10000) return;
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  Object.assign(Error, { stackTraceLimit: 20, prepareStackTrace: undefined });
+  const places = new Error().stack.matchAll(/\(?((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/gm);
+  Object.assign(Error, { stackTraceLimit, prepareStackTrace });
+  const by = [...places].map((m) => m[1].replace("file://", "")).find((file) => file !== __filename && !file.includes(INSTALLED + "jest-")); // whose tests read a copy
+  const line = JSON.stringify({ variable: name, by }) + "\n";
+  if (!asked.has(line)) appendFileSync(path.join(__dirname, "missed"), line);
+  asked.add(line);
+}
+
+/** Has miss told what is looked for behind the variables that there are. Copies of them keep what is behind them. */
+function watchVariables() {
+  const tell = (how) => (of, name, ...rest) => {
+    try {
+      miss(name);
+    } catch {}
+    return how(of, name, ...rest);
+  };
+  Object.setPrototypeOf(process.env, new Proxy(Object.getPrototypeOf(process.env), { get: tell(Reflect.get), has: tell(Reflect.has) }));
+}
+
+if (module.parent && module.parent.id === "internal/preload") watchVariables();
 // Without the means to tell everything, nothing is told.
 if (module.parent && module.parent.id === "internal/preload" && (!existsSync(path.join(__dirname, "native")) || watchNative())) {
   watch(vm, "Script", 1, "filename");

@@ -27,11 +27,25 @@ var systemFiles = []string{"/run/current-system", "/run/opengl-driver", "/run/sy
 type privacy struct {
 	Hidden []string `json:"hidden"`
 	Shown  []string `json:"shown"`
+	// Temp is a folder in the place of which the program sees one of its own, which it may write to unless it is Sealed; empty for none.
+	Temp   string `json:"temp"`
+	Sealed bool   `json:"sealed"`
 }
 
 // privacyOf hides the folders that are not the system's, the user's home and what only some may read in /etc, and shows what the
 // command names and the folders of its PATH.
 func privacyOf(c *Command) privacy {
+	p := filePrivacy(c)
+	for _, v := range c.Env {
+		dir, ok := strings.CutPrefix(v, "TMPDIR=")
+		if info, err := os.Stat(dir); ok && c.Original && err == nil && info.IsDir() && filepath.IsAbs(dir) && !slices.Contains(tempFolders, filepath.Clean(dir)) {
+			p.Temp, p.Sealed, p.Shown = dir, unix.Access(dir, unix.W_OK) != nil, append(p.Shown, dir)
+		}
+	}
+	return p
+}
+
+func filePrivacy(c *Command) privacy {
 	homes := homeFolders()
 	if c.Home {
 		return privacy{Shown: homes} // one below /tmp, where the scratch folder is seen

@@ -31,6 +31,8 @@ const (
 	// Reaper: the user's rights, but for files that Landlock hides; every process is found and killed, daemons included, though a fork bomb that root runs slows down
 	// the machine for a while. Linux without user namespaces.
 	Reaper Level = "reaper"
+	// Native: as Reaper, with all that the user has and no limits of resources; views and overlays as with Namespaces. See [Command].
+	Native Level = "native"
 	// Group: the user's rights; the process group is killed. A daemon with a session of its own survives. Other Unix systems.
 	Group Level = "process group"
 )
@@ -91,8 +93,16 @@ type Command struct {
 	Hide []string `json:"hide"`
 	// Home leaves everything visible that the user can read, and the HOME of Env as it is.
 	Home bool `json:"home"`
+	// Original has HOME and TMPDIR set only where Env has them. Where TMPDIR names a folder, the program sees one of its own there with Namespaces, which it
+	// may write to if the user may; what is no folder stays so.
+	Original bool `json:"original"`
+	// Native leaves the program what the user has: Env as it is, files, folders for temporary files, the network. It has no terminal and no standard input,
+	// its time ends and so do its processes, and where the system can do that, overlays and views are as without it.
+	Native bool `json:"native"`
 	// Network leaves the program on the network.
 	Network bool `json:"network"`
+	// Trace has the result tell what the program asked the system for, where the kernel can tell that, see [Result]. It takes longer then.
+	Trace bool `json:"trace"`
 	// Starve runs the program on one processor together with busy loops, which shows many flaky tests.
 	Starve bool   `json:"starve"`
 	Limits Limits `json:"limits"`
@@ -149,7 +159,20 @@ type Result struct {
 	Level    Level
 	// Unreached: without the network, something tried to connect to what is not there. It is known with Namespaces only.
 	Unreached bool
+	// Asked are the files, programs and sockets that a traced program asked for, by their absolute paths, but for those of the system. Nil where it was not
+	// traced: it is known with Namespaces only, and in no other filter that tells.
+	Asked map[string]Look
 }
+
+// Look is what a traced program saw of a file when it first asked for it.
+type Look int8
+
+// What it may see.
+const (
+	Missing Look = iota // nothing
+	Made                // nothing, and made it afterwards
+	Read                // what it opened or ran
+)
 
 // Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is
 // that of the context, or says that the program could not be started. Safe for concurrent use.

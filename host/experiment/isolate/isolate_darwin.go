@@ -14,6 +14,9 @@ func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{
 
 // confine limits files and cores; macOS has no namespaces.
 func confine(o *order) error {
+	if o.Command.Native {
+		return nil
+	}
 	for resource, limit := range map[int]uint64{syscall.RLIMIT_CORE: 0, syscall.RLIMIT_FSIZE: uint64(o.Command.Limits.Disk)} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return err
@@ -25,6 +28,8 @@ func confine(o *order) error {
 // usage is not known here: memory and processes are not limited.
 func usage(Level, int, int) (resident int64, processes int) { return 0, 0 }
 
+func unreached() bool { return false }
+
 func killAll(Level) { killGroup() }
 
 func processes() []int { return nil }
@@ -35,3 +40,7 @@ type privacy struct{}
 func privacyOf(*Command) privacy { return privacy{} }
 
 func hides() bool { return false }
+
+func trace(*order) (func(), func() map[string]Look) {
+	return func() {}, func() map[string]Look { return nil }
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -35,16 +36,22 @@ var strongest = sync.OnceValue(func() Level {
 
 // attributes give the supervisor its namespaces. Users keep their ids: who may read what does not change.
 func attributes(level Level, network bool) *syscall.SysProcAttr {
-	if level != Namespaces {
+	switch {
+	case level == Reaper:
 		return &syscall.SysProcAttr{Setsid: true} // without the user's terminal
+	case level == Native && mayMount():
+		return &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNS}
 	}
 	a := &syscall.SysProcAttr{
 		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
 		// Until it starts the program. Overlays need the last one, for a folder that the kernel makes for itself alone.
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE},
 	}
-	if !network {
+	switch {
+	case level == Native:
+		a.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+	case !network:
 		a.Cloneflags |= syscall.CLONE_NEWNET
 	}
 	if os.Getuid() == 0 {
@@ -58,6 +65,13 @@ func attributes(level Level, network bool) *syscall.SysProcAttr {
 	return a
 }
 
+// mayMount says whether this process may mount by itself: a namespace of users would take rights from it.
+func mayMount() bool {
+	var rights [2]unix.CapUserData
+	err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &rights[0])
+	return err == nil && rights[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
+}
+
 // threadsEach is how many threads each of the processes may have on average.
 const threadsEach = 16
 
@@ -65,6 +79,13 @@ const threadsEach = 16
 func confine(o *order) error {
 	if o.Command.Starve {
 		starve()
+	}
+	if o.Command.Native {
+		var err error
+		if o.Level == Native {
+			err = errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), o.Command.showTrees())
+		}
+		return errors.Join(err, unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 	}
 	// These stop what is too fast for watch. The kernel counts threads, root's not at all, and with namespaces only those in them.
 	threads := uint64(threadsEach * o.Command.Limits.Processes)
@@ -93,6 +114,7 @@ func confine(o *order) error {
 		if err := loopback(); err != nil {
 			return fmt.Errorf("loopback: %w", err)
 		}
+		watchRefusals()
 	}
 	// Root's threads are limited by the ids that its namespace has, of which 300 are reserved. Before Linux 6.14 that would be the system's.
 	if kernelSince(6, 14) {
@@ -113,6 +135,19 @@ func confine(o *order) error {
 	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 }
 
+// showTrees mounts overlays and views.
+func (c *Command) showTrees() error {
+	for i, dir := range c.Overlays {
+		_ = overlay(dir, dir, filepath.Join(c.Scratch, "overlay", strconv.Itoa(i)))
+	}
+	for i := range c.Views {
+		if err := view(&c.Views[i], viewFolder(c.Scratch, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mounts makes everything read-only but the scratch folder, which also stands for the folders of temporary files, and hides what the
 // program has no business with.
 func mounts(c *Command, p *privacy) error {
@@ -130,13 +165,10 @@ func mounts(c *Command, p *privacy) error {
 		return err
 	}
 	seen := append([]string{scratch}, c.Overlays...)
-	for i, dir := range c.Overlays {
-		_ = overlay(dir, dir, filepath.Join(scratch, "overlay", strconv.Itoa(i)))
+	if err := c.showTrees(); err != nil {
+		return err
 	}
 	for i := range c.Views {
-		if err := view(&c.Views[i], viewFolder(scratch, i)); err != nil {
-			return err
-		}
 		seen = append(seen, c.Views[i].At)
 	}
 	for _, dir := range p.Shown {
@@ -144,7 +176,7 @@ func mounts(c *Command, p *privacy) error {
 			seen = append(seen, dir)
 		}
 	}
-	if err := coverTemp(scratch, seen); err != nil {
+	if err := coverTemp(scratch, seen, p); err != nil {
 		return err
 	}
 	if err := hide(p); err != nil {
@@ -160,7 +192,7 @@ func mounts(c *Command, p *privacy) error {
 var tempFolders = []string{"/tmp", "/var/tmp"}
 
 // coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which those that are seen stay.
-func coverTemp(scratch string, seen []string) error {
+func coverTemp(scratch string, seen []string, p *privacy) error {
 	folders := map[string]*os.File{}
 	var places, links []string
 	for _, dir := range seen {
@@ -181,8 +213,15 @@ func coverTemp(scratch string, seen []string) error {
 	}
 	slices.Sort(places) // a folder before those in it
 	places = slices.Compact(places)
-	for _, tmp := range tempFolders {
-		if err := unix.Mount(fdPath(folders[scratch])+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, tmp := range append(slices.Clone(tempFolders), p.Temp) { // an empty name is nothing that exists
+		from := fdPath(folders[scratch]) + "/tmp"
+		if tmp == p.Temp && p.Sealed {
+			from = filepath.Join(filepath.Dir(from), "sealed")
+			if err := os.Mkdir(filepath.Join(scratch, "sealed"), 0o500); err != nil && !errors.Is(err, os.ErrExist) {
+				return err
+			}
+		}
+		if err := unix.Mount(from, tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		// Links last: where what they lead to and what they stand in are seen, they are there.
@@ -240,4 +279,83 @@ func view(v *View, to string) error {
 		}
 	}
 	return nil
+}
+
+// unreached says whether something in this process's network namespace tried to connect to what is not there: by the kernel's counters of
+// failed connections to ports that are not its own, of packets without a route, and of datagrams to ports without a listener.
+func unreached() bool {
+	data, err := os.ReadFile("/proc/self/net/snmp")
+	if err != nil {
+		return false
+	}
+	var heads []string
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if len(heads) == 0 || len(fields) != len(heads) || fields[0] != heads[0] {
+			heads = fields
+			continue
+		}
+		for i, name := range heads {
+			switch name {
+			case "OutNoRoutes", "NoPorts":
+				if fields[i] != "0" {
+					return true
+				}
+			case "AttemptFails":
+				if fields[i] != "0" && refused() {
+					return true
+				}
+			}
+		}
+		heads = nil
+	}
+	return false
+}
+
+// The ports that the kernel gives to programs without a network, where they ask for any. Outside, it gives others, and few services have one of these: where
+// nobody listens there, the program asked for what it had itself.
+const firstPort, lastPort = 61700, 64700
+
+// refusals are sockets that get what refuses a connection to other ports; nil where there are none.
+var refusals []int
+
+// watchRefusals begins to watch connections to which nobody listens. Kernels and users that can't do without: then each one counts.
+func watchRefusals() {
+	if os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", fmt.Appendf(nil, "%d %d", firstPort, lastPort), 0o600) != nil {
+		return
+	}
+	for family, header := range map[int]unix.SockFilter{ // where the header of TCP begins: raw sockets of IPv6 get no other
+		unix.AF_INET: {Code: unix.BPF_LDX | unix.BPF_B | unix.BPF_MSH}, unix.AF_INET6: {Code: unix.BPF_LDX | unix.BPF_W | unix.BPF_IMM},
+	} {
+		const reset = 4
+		program := []unix.SockFilter{
+			header,
+			{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_IND, K: 13},
+			{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: reset, Jf: 3},
+			{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_IND},
+			{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: firstPort, Jf: 2},
+			{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: lastPort, Jt: 1},
+			{Code: unix.BPF_RET | unix.BPF_K},
+			{Code: unix.BPF_RET | unix.BPF_K, K: 1},
+		}
+		fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.IPPROTO_TCP)
+		if err == nil {
+			err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
+		}
+		if err != nil && (family != unix.AF_INET6 || !errors.Is(err, unix.EAFNOSUPPORT)) {
+			refusals = nil
+			return
+		}
+		refusals = append(refusals, fd)
+	}
+}
+
+// refused says whether a port that is not the program's own refused a connection, as far as that is known.
+func refused() bool {
+	for _, fd := range refusals {
+		if _, _, err := unix.Recvfrom(fd, make([]byte, 1), 0); err == nil {
+			return true
+		}
+	}
+	return refusals == nil
 }

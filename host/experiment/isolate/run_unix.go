@@ -25,7 +25,11 @@ var (
 func canView() bool { return strongest() == Namespaces }
 
 func run(ctx context.Context, c *Command) (*Result, error) {
-	return start(ctx, &order{Command: *c, Level: strongest(), Privacy: privacyOf(c)})
+	level := strongest()
+	if level == Namespaces && c.Native {
+		level = Native
+	}
+	return start(ctx, &order{Command: *c, Level: level, Privacy: privacyOf(c)})
 }
 
 // start runs a supervisor to its end, and ends it at the limits that are this program's business: time and output.
@@ -49,7 +53,7 @@ func start(ctx context.Context, o *order) (*Result, error) {
 	defer ended()
 	output := s.read(o.Command.Limits.Output, func() { stop(errOverOutput) })
 	r, err := s.wait()
-	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level, Unreached: r.Unreached}
+	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level, Unreached: r.Unreached, Asked: r.Asked}
 	switch cause := context.Cause(limited); {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -64,6 +68,9 @@ func start(ctx context.Context, o *order) (*Result, error) {
 	}
 	return result, nil
 }
+
+// mostAsked bounds what is told of a traced program, in bytes of names.
+const mostAsked = 4 << 20
 
 // supervisor is this program's side of a supervisor.
 type supervisor struct {
@@ -141,7 +148,7 @@ func (s *supervisor) read(limit int64, over func()) <-chan []byte {
 // wait gives the supervisor's report, after its end.
 func (s *supervisor) wait() (report, error) {
 	var r report
-	err := json.NewDecoder(io.LimitReader(s.report, 1<<16)).Decode(&r)
+	err := json.NewDecoder(io.LimitReader(s.report, 4*mostAsked)).Decode(&r)
 	ended := s.cmd.Wait()
 	// Without a namespace a daemon may hold the pipe of the output open.
 	_ = s.output.SetReadDeadline(time.Now().Add(time.Second)) //nolint:forbidigo // programs run in real time

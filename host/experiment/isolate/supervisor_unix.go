@@ -42,8 +42,9 @@ type report struct {
 	ExitCode int           `json:"exit_code"`
 	CPU      time.Duration `json:"cpu"`
 	Error    string        `json:"error"` // the program could not be started
-	// Unreached is as in a Result.
-	Unreached bool `json:"unreached"`
+	// These are as in a Result.
+	Unreached bool            `json:"unreached"`
+	Asked     map[string]Look `json:"asked"`
 }
 
 func init() {
@@ -101,14 +102,10 @@ func execute(o *order) report {
 	if o.Probe {
 		return report{Ending: Exited}
 	}
-	isHome := func(v string) bool { return strings.HasPrefix(v, "HOME=") }
-	env := slices.DeleteFunc(slices.Clone(o.Command.Env), func(v string) bool {
-		return !o.Command.Home && isHome(v) || strings.HasPrefix(v, "TMPDIR=")
-	})
-	if !slices.ContainsFunc(env, isHome) {
-		env = append(env, "HOME="+filepath.Join(o.Command.Scratch, "home"))
+	env := o.Command.Env
+	if !o.Command.Native {
+		env = ownFolders(o)
 	}
-	env = append(env, "TMPDIR="+filepath.Join(o.Command.Scratch, "tmp"))
 	path, err := lookPath(o.Command.Args[0], env)
 	if err != nil {
 		return report{Error: err.Error()}
@@ -117,9 +114,11 @@ func execute(o *order) report {
 	if err != nil {
 		return report{Error: err.Error()}
 	}
+	started, asked := trace(o)
 	pid, err := syscall.ForkExec(path, o.Command.Args, &syscall.ProcAttr{ //nolint:gosec // running a program is what this is for
 		Dir: o.Command.Dir, Env: env, Files: []uintptr{null.Fd(), 1, 2}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
+	started()
 	if err != nil {
 		return report{Error: err.Error()}
 	}
@@ -128,11 +127,41 @@ func execute(o *order) report {
 	r := wait(pid)
 	ending := over()
 	killAll(o.Level)
+	r.Asked = asked()
 	r.Unreached = o.Level == Namespaces && !o.Command.Network && unreached()
 	if ending != "" {
 		r.Ending, r.ExitCode = ending, -1
 	}
 	return r
+}
+
+// ownFolders are the variables of a program with a home and a folder for temporary files of its own.
+func ownFolders(o *order) []string {
+	c := &o.Command
+	isHome := func(v string) bool { return strings.HasPrefix(v, "HOME=") }
+	isTemp := func(v string) bool { return strings.HasPrefix(v, "TMPDIR=") }
+	isFolder := func(v string) bool {
+		_, name, _ := strings.Cut(v, "=")
+		info, err := os.Stat(name)
+		return err == nil && info.IsDir()
+	}
+	var env []string
+	for _, v := range c.Env {
+		switch {
+		case isHome(v) && !c.Home:
+			v = "HOME=" + filepath.Join(c.Scratch, "home")
+		case isTemp(v) && (!c.Original || o.Level != Namespaces && isFolder(v)):
+			v = "TMPDIR=" + filepath.Join(c.Scratch, "tmp")
+		}
+		env = append(env, v)
+	}
+	if !c.Original && !slices.ContainsFunc(env, isHome) {
+		env = append(env, "HOME="+filepath.Join(c.Scratch, "home"))
+	}
+	if (!c.Original || o.Level != Namespaces) && !slices.ContainsFunc(env, isTemp) {
+		env = append(env, "TMPDIR="+filepath.Join(c.Scratch, "tmp"))
+	}
+	return env
 }
 
 // wait waits for the program, and for what it left to this process.
@@ -247,31 +276,4 @@ func diskUsage(dir string) int64 {
 		return nil
 	})
 	return sum
-}
-
-// unreached says whether something in this process's network namespace tried to connect to what is not there: by the kernel's counters of
-// failed connections, of packets without a route, and of datagrams to ports without a listener.
-func unreached() bool {
-	data, err := os.ReadFile("/proc/self/net/snmp")
-	if err != nil {
-		return false
-	}
-	var heads []string
-	for line := range strings.Lines(string(data)) {
-		fields := strings.Fields(line)
-		if len(heads) == 0 || len(fields) != len(heads) || fields[0] != heads[0] {
-			heads = fields
-			continue
-		}
-		for i, name := range heads {
-			switch name {
-			case "AttemptFails", "OutNoRoutes", "NoPorts":
-				if fields[i] != "0" {
-					return true
-				}
-			}
-		}
-		heads = nil
-	}
-	return false
 }

@@ -14,16 +14,16 @@ import (
 )
 
 // catalogue are the experiments, in the order in which they are offered where they cost the same. The runs of one cell come in steps, which
-// add up.
+// add up to those that lab/chance studies.
 var catalogue = slices.Concat(
-	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 80, 300),
-	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15),
-	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4),
-	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2),
-	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80, 300),
-	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 5, 15),
-	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 4),
-	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.OriginalOrder, 2),
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 30, 50, 300),
+	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15, 30),
+	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4, 15),
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2, 18, 30),
+	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 5, 13, 30, 50, 300),
+	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 2, 5, 13, 30),
+	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 6, 13),
+	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.OriginalOrder, 2, 5, 13, 30),
 	steps(abi.Head, abi.Base, abi.OriginalEnvironment, abi.Alone, 1),
 	steps(abi.Base, abi.Head, abi.OriginalEnvironment, abi.Alone, 1),
 	steps(abi.Target, abi.Target, abi.OriginalEnvironment, abi.Alone, 2, 3, 15),
@@ -55,6 +55,26 @@ const (
 	ShowsHome     = "--experiments home shows it"
 	LeavesNetwork = "--experiments network leaves it"
 )
+
+// Natively begins the details of reruns outside of the laboratory that did not fail as reported, Otherwise those of reruns in it that all fail in another
+// way, and ReadOnly is in those of runs that failed since folders are read-only in it.
+const (
+	Natively  = "outside of the laboratory: "
+	Otherwise = "the failure does not come back: each rerun fails, but not as the report says"
+	ReadOnly  = "wrote to a folder that is read-only in experiments"
+)
+
+// OtherWorld begins the details of results whose runs did not have all that is their tree's own, such as its dependencies.
+const OtherWorld = "the runs did not have all that is their tree's own: "
+
+// Skipped is the detail of results of a tree that has the test, and skips it.
+const Skipped = "the test is skipped"
+
+// EndedBefore begins the details of results of a tree in which no run came as far as to the test.
+const EndedBefore = "the run ended before the test:"
+
+// NotTraced ends the details of results of which it is not known in full what the tests looked for in vain.
+const NotTraced = "not traced: files, sockets and programs that experiments hide may be missing"
 
 // What tests may be given that they don't have otherwise.
 const (

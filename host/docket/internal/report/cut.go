@@ -41,6 +41,10 @@ type Cutter struct {
 	// Lines are those of the open log.
 	Lines []string
 
+	// whole: what repeats itself is cut again, and no bound holds: excerpts of a rule, and lines of one.
+	whole           bool
+	perRule, length int
+
 	name  string
 	taken map[int]bool
 	seen  map[string]bool
@@ -49,7 +53,7 @@ type Cutter struct {
 
 // NewCutter makes a cutter without a log.
 func NewCutter() *Cutter {
-	return &Cutter{taken: map[int]bool{}, seen: map[string]bool{}, items: []abi.Evidence{}}
+	return &Cutter{perRule: MaxPerRule, length: MaxExcerptLines, taken: map[int]bool{}, seen: map[string]bool{}, items: []abi.Evidence{}}
 }
 
 // Open continues with another log; name is the document that it is.
@@ -68,7 +72,7 @@ func (c *Cutter) Items() []abi.Evidence { return c.items }
 // last ones: a test that logs its steps says why it failed at the end.
 func (c *Cutter) Apply(r Rule) {
 	matches := c.matches(r)
-	if r.Judge != nil && len(matches) > MaxPerRule {
+	if r.Judge != nil && len(matches) > c.perRule {
 		var judged, others []excerpt
 		for _, m := range matches {
 			if r.Judge(strings.Join(c.Lines[m.first:m.end], "\n")) != "" {
@@ -82,7 +86,7 @@ func (c *Cutter) Apply(r Rule) {
 	}
 	found := 0
 	for _, m := range matches {
-		if found < MaxPerRule && c.Add(m.first, m.end, r) {
+		if found < c.perRule && c.Add(m.first, m.end, r) {
 			found++
 		}
 	}
@@ -100,7 +104,7 @@ func (c *Cutter) matches(r Rule) []excerpt {
 		}
 		m := excerpt{i, i + 1}
 		if r.Block != nil {
-			m.end = min(r.Block(c.Lines, i), i+MaxExcerptLines)
+			m.end = r.Block(c.Lines[:min(i+c.length, len(c.Lines))], i)
 		}
 		list, i = append(list, m), m.end-1
 	}
@@ -113,9 +117,12 @@ func (c *Cutter) Add(first, end int, r Rule) bool {
 	for i := first; i < end; i++ {
 		c.taken[i] = true
 	}
-	content := bound(strings.Join(c.Lines[first:end], "\n"))
+	content := strings.Join(c.Lines[first:end], "\n")
+	if !c.whole {
+		content = bound(content)
+	}
 	key := strings.TrimSpace(content)
-	if key == "" || c.seen[key] {
+	if key == "" || c.seen[key] && !c.whole {
 		return false
 	}
 	c.seen[key] = true
@@ -301,10 +308,13 @@ func toGoroutines(lines []string, first int) int {
 
 func twoLines(lines []string, first int) int { return min(first+2, len(lines)) }
 
+// mostMessage is how many lines of a message, at most, are looked at for the frames that end it.
+const mostMessage = 200
+
 // message continues with the end of what an assertion says: pytest marks its lines, Go indents them, and others write on to
 // the frames of the stack, or where there are none to an empty line.
 func message(lines []string, first int) int {
-	end, last := first+1, min(first+MaxExcerptLines, len(lines))
+	end, last := first+1, len(lines)
 	switch {
 	case lines[first] == "got:":
 		return last
@@ -317,10 +327,11 @@ func message(lines []string, first int) int {
 			end++
 		}
 	default:
-		for end < last && !isFrame(lines[end]) {
+		far := min(first+mostMessage, last)
+		for end < far && !isFrame(lines[end]) {
 			end++
 		}
-		if end == last {
+		if end == far {
 			for end = first + 1; end < last && strings.TrimSpace(lines[end]) != ""; {
 				end++
 			}
@@ -478,7 +489,7 @@ func (c *Cutter) cutGoFrames(crash int, group string) {
 		confidence = 0.35 // where a test waits says less than where it crashes
 	}
 	found := 0
-	for i := crash; i+1 < len(c.Lines) && found < maxFrames; i++ {
+	for i := crash; i+1 < len(c.Lines) && found < max(maxFrames, c.perRule); i++ {
 		if found > 0 && c.Lines[i] == "" {
 			return // the end of this goroutine
 		}

@@ -6,12 +6,14 @@
 package report
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 // The labels that a case may get, in ReportPortal's terms.
@@ -54,17 +56,76 @@ func Cut(group string, documents []abi.Document) []abi.Evidence {
 			c.Apply(r)
 		}
 		c.Release() // an assertion may quote the environment, and both are evidence
-		c.cutFrames(group)
-		race, sure := c.Races(group)
-		for _, r := range symptomRules(ofSetup(c.Lines, group), race, sure) {
-			c.Apply(r)
-		}
+		c.cutSymptoms(group)
 	}
 	if len(documents) > 0 && !slices.ContainsFunc(c.Items(), func(e abi.Evidence) bool { return e.Element != abi.Air || e.Supports != "" }) {
 		c.Open(documents[0].Name, documents[0].Text)
 		c.lastWords()
 	}
 	return c.Items()
+}
+
+func (c *Cutter) cutSymptoms(group string) {
+	c.cutFrames(group)
+	race, sure := c.Races(group)
+	for _, r := range symptomRules(ofSetup(c.Lines, group), race, sure) {
+		c.Apply(r)
+	}
+}
+
+var (
+	// goText is a line of the log of a test of Go; pytestText one in which pytest says what failed, and pytestPlace where.
+	goText      = words(`^\s*(=== RUN |--- FAIL: |panic: |fatal error: )|^ +\S+\.go:\d+: |^\S+\.go:\d+:\d+: `, "=== RUN", "--- FAIL", "panic: ", "fatal error: ", ".go:")
+	pytestText  = regexp.MustCompile(`^E\s`)
+	pytestPlace = regexp.MustCompile(`^\S+\.py:\d+: `)
+	// emptyText are empty lines of a message of Go: with a blank that is none of its indentation they are part of it.
+	emptyText = regexp.MustCompile(`(?m)^[ \t]+$`)
+	stackLine = regexp.MustCompile(`^\s*(?:at|❯) |^\s*\.\.\. \d+ more$`)
+)
+
+// Symptoms are the excerpts of a failure that say what failed, and where, in full, and as often as they come. Left out is what a test of Go printed
+// beside, code that pytest shows, and frames of libraries.
+func Symptoms(group string, documents []abi.Document) (list []string) {
+	for _, d := range documents {
+		lines := strings.Split(d.Text, "\n")
+		tells := func(i int) bool {
+			return strings.TrimSpace(lines[i]) != "" && (!stackLine.MatchString(lines[i]) || isOwn(lines, i))
+		}
+		switch {
+		case anyLine(lines, goText):
+			c := NewCutter()
+			c.whole, c.perRule, c.length = true, math.MaxInt32, math.MaxInt32
+			c.Open(d.Name, emptyText.ReplaceAllString(d.Text, "$0\u00a0"))
+			c.cutSymptoms(group)
+			for _, e := range c.Items() {
+				if e.Element != abi.Air { // no summary
+					list = append(list, e.Content)
+				}
+			}
+			continue
+		case anyLine(lines, pytestText):
+			tells = func(i int) bool {
+				return pytestText.MatchString(lines[i]) || pytestPlace.MatchString(lines[i]) && isOwn(lines, i)
+			}
+		}
+		for i := 0; i < len(lines); i++ {
+			first := i
+			for i < len(lines) && tells(i) {
+				i++
+			}
+			if i > first {
+				list = append(list, strings.Join(lines[first:i], "\n"))
+			}
+		}
+	}
+	return list
+}
+
+// isOwn says whether a frame of a stack lies in no library.
+func isOwn(lines []string, i int) bool {
+	p, ok := sourcefile.Find(lines[i])
+	file, kind := frameFile(lines, i, "")
+	return ok && !sourcefile.Installed(p.Path) && (kind == 0 || file != "")
 }
 
 // maxLastWords is how many lines are cut from the end of a log in which no rule matches a line.
@@ -199,7 +260,7 @@ func assertion(compare bool) func(string, []string) bool {
 			if !assertionText.MatchString(line) {
 				continue
 			}
-			end := min(message(lines, i), i+MaxExcerptLines)
+			end := message(lines[:min(i+MaxExcerptLines, len(lines))], i)
 			if !compare || compares(strings.Join(lines[i:end], "\n")) != "" {
 				return true
 			}
@@ -296,7 +357,7 @@ func (c *Cutter) Races(group string) (supports string, least float64) {
 		case !mixed:
 			supports, least = label, min(least, confidence)
 		}
-		if found < MaxPerRule && c.Add(i, min(end, i+MaxExcerptLines), Rule{Supports: label, Confidence: confidence, Element: abi.Water}) {
+		if found < c.perRule && c.Add(i, min(end, i+c.length), Rule{Supports: label, Confidence: confidence, Element: abi.Water}) {
 			found++
 		}
 		i = end - 1

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 var logs = []struct {
@@ -124,9 +125,7 @@ func TestEnvironmentRules(t *testing.T) {
 		"    x_test.go:3: field user_id is required":                              false,
 		"    x_test.go:3: unmarshal: unexpected error: unset value of OrderState": false,
 	} {
-		if got := environment([]string{line}); got != speaks {
-			t.Errorf("%q speaks of the environment: %t", line, got)
-		}
+		check.Equal(t, environment([]string{line}), speaks, line, "speaks of the environment")
 		for _, r := range environmentRules() {
 			told, ok := r.Match.(told)
 			if !ok {
@@ -156,9 +155,7 @@ func TestWhatAFailedSetupSpeaksFor(t *testing.T) {
 			t.Parallel()
 			for _, e := range Cut("", []abi.Document{{Name: "error", Text: tc.log}}) {
 				if strings.HasPrefix(e.Content, "failed on setup") {
-					if e.Supports != tc.want {
-						t.Errorf("it speaks for %q, want %q", e.Supports, tc.want)
-					}
+					check.Equal(t, e.Supports, tc.want, "it speaks for")
 					return
 				}
 			}
@@ -205,9 +202,7 @@ func TestWhoRaces(t *testing.T) {
 			if label != tc.label || sure != tc.confidence {
 				t.Errorf("the races speak for %s at %.2f, want %s at %.2f", label, sure, tc.label, tc.confidence)
 			}
-			if n := strings.Count(tc.log, raceReport); n != len(c.Items()) {
-				t.Errorf("%d items of %d reports", len(c.Items()), n)
-			}
+			check.Equal(t, strings.Count(tc.log, raceReport), len(c.Items()), "items of", "reports")
 			if n := len(c.Items()); n == 1 && (c.Items()[0].Supports != tc.label || !strings.HasPrefix(c.Items()[0].Content, raceReport)) {
 				t.Errorf("%+v", c.Items()[0])
 			}
@@ -234,5 +229,15 @@ func TestPytestName(t *testing.T) {
 		if class != tc.wantClass || name != tc.wantName {
 			t.Errorf("PytestName(%q, %q) = %q, %q", tc.class, tc.name, class, name)
 		}
+	}
+}
+
+// TestSymptomsOfLargeLogsAreFound: each symptom of a log is found once, however many come before it, in a time that grows with the log.
+func TestSymptomsOfLargeLogsAreFound(t *testing.T) {
+	t.Parallel()
+	log := "=== RUN   TestAll\n" + strings.Repeat("expected: a\n\n", 40_000) + "expected: b\n"
+	list := Symptoms("example.com/shop", []abi.Document{{Name: "log", Text: log}})
+	if n := len(list); n != 40_001 || list[n-1] != "expected: b" {
+		t.Errorf("%d symptoms, the last is %q", n, list[max(0, n-1):])
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write what the tests see to testdata")
@@ -46,26 +48,16 @@ func Golden(t *testing.T, report, golden string, reader func() Reader) {
 		t.Parallel()
 		got := render(t, report, reader())
 		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(golden, []byte(got), 0o600))
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", golden, diff)
-		}
+		want := must.Get(os.ReadFile(golden))(t)
+		check.Same(t, cmp.Diff(string(want), got), golden, "(-want +got)")
 	})
 }
 
 func render(t *testing.T, report string, reader Reader) string {
 	t.Helper()
-	in, err := os.Open(report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(report))(t)
 	defer in.Close()
 	var b strings.Builder
 	for entry, err := range reader.Read(filepath.Base(report), in) {

@@ -1,0 +1,213 @@
+package isolate
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ask is a call that asks for a file: where its arguments have the descriptor of a folder, the path, and the flags of opening; none where they don't.
+type ask struct {
+	folder, path, flags int
+	opens               bool // or runs
+}
+
+const none = -1
+
+var (
+	looks, looksIn, opens, opensIn = ask{none, 0, none, false}, ask{0, 1, none, false}, ask{none, 0, 1, true}, ask{0, 1, 2, true}
+	runs, runsIn, connects         = ask{none, 0, none, true}, ask{0, 1, none, true}, ask{none, 1, none, true}
+)
+
+// asks are the calls of each processor that is traced, by their numbers.
+var asks = map[string]map[uint32]ask{
+	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect
+		2: opens, 257: opensIn, 437: runsIn, 4: looks, 6: looks, 262: looksIn, 332: looksIn, 21: looks, 269: looksIn, 439: looksIn, 89: looks, 267: looksIn,
+		59: runs, 322: runsIn, 42: connects,
+	},
+	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects},
+}
+
+// notice is struct seccomp_notif, and answer struct seccomp_notif_resp.
+type (
+	notice struct {
+		id                       uint64
+		pid, flags, number, arch uint32
+		at                       uint64
+		args                     [6]uint64
+	}
+	answer struct {
+		id           uint64
+		value        int64
+		fault, flags uint32
+	}
+)
+
+// tracer notes what a program asks for.
+type tracer struct {
+	views []View
+	mu    sync.Mutex
+	told  int // bytes
+	asked map[string]Look
+}
+
+// trace has the kernel tell what this thread and what it starts from now on ask for. It only looks on: each call continues as it would. Call started when
+// the program has, and asked when it has ended; that is nil where nothing can be traced, such as in a filter that tells somebody else.
+func trace(o *order) (started func(), asked func() map[string]Look) {
+	started, asked = func() {}, func() map[string]Look { return nil }
+	if !o.Command.Trace || o.Level != Namespaces || asks[runtime.GOARCH] == nil {
+		return started, asked
+	}
+	t := &tracer{views: o.Command.Views, asked: map[string]Look{}}
+	// Until the program has started, this thread waits for it in a call that the scheduler knows nothing of: the thread that answers must neither need
+	// its processor nor wait for a collection of garbage. It is there before the filter, so that its own calls are not told.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	collect := debug.SetGCPercent(-1)
+	listener := make(chan int)
+	go func() {
+		runtime.LockOSThread()
+		listener <- 0
+		if fd := <-listener; fd > 0 {
+			t.listen(fd)
+		}
+	}()
+	<-listener
+	fd := tell(asks[runtime.GOARCH], abis[runtime.GOARCH][0].arch)
+	if listener <- fd; fd > 0 {
+		asked = t.end
+	}
+	return func() { debug.SetGCPercent(collect) }, asked
+}
+
+// tell has the kernel tell of calls, in the descriptor that it gives; 0 where it can't.
+func tell(calls map[uint32]ask, arch uint32) int {
+	statement := func(code uint16, k uint32, yes, no int) unix.SockFilter {
+		return unix.SockFilter{Code: code, K: k, Jt: uint8(yes), Jf: uint8(no)}
+	}
+	const load, equal, end = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
+	program := []unix.SockFilter{statement(load, dataArch, 0, 0), statement(equal, arch, 0, len(calls)+1), statement(load, dataNumber, 0, 0)}
+	left := len(calls)
+	for number := range calls {
+		program = append(program, statement(equal, number, left, 0))
+		left--
+	}
+	program = append(program, statement(end, unix.SECCOMP_RET_ALLOW, 0, 0), statement(end, unix.SECCOMP_RET_USER_NOTIF, 0, 0))
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	// Without the second flag, which older kernels lack, signals have calls begin again.
+	for _, flags := range []uintptr{unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER} {
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // the kernel's interface
+		if errno == 0 {
+			return int(fd)
+		}
+	}
+	return 0
+}
+
+// listen answers the kernel as long as there is something to tell.
+func (t *tracer) listen(fd int) {
+	_ = unix.IoctlSetInt(fd, unix.SECCOMP_IOCTL_NOTIF_SET_FLAGS, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) // faster, where the kernel can
+	for {
+		n := &notice{}
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(n))) //nolint:gosec // the kernel's interface
+		switch {
+		case errors.Is(errno, unix.EINTR) || errors.Is(errno, unix.ENOENT): // its caller has ended
+			continue
+		case errno != 0:
+			_ = unix.Close(fd) // nobody waits for an answer in vain
+			return
+		case int(n.pid) != os.Getpid():
+			t.note(n)
+		}
+		a := &answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(a))) //nolint:gosec // the kernel's interface
+	}
+}
+
+// note notes a call, unless it asks for a file of the system, which all programs see.
+func (t *tracer) note(n *notice) {
+	call := asks[runtime.GOARCH][n.number]
+	text, most := read(n.pid, n.args[call.path]), unix.PathMax
+	if call == connects {
+		const family = 2 // bytes
+		if len(text) < family || text[0] != unix.AF_UNIX && text[1] != unix.AF_UNIX {
+			return
+		}
+		text, most = text[family:], int(min(max(n.args[2], family), unix.SizeofSockaddrUnix))-family
+	}
+	text, _, _ = bytes.Cut(text[:min(len(text), most)], []byte{0})
+	name := string(text)
+	if name == "" {
+		return
+	}
+	if !filepath.IsAbs(name) {
+		at := "/proc/" + strconv.Itoa(int(n.pid)) + "/cwd"
+		if call.folder != none && int32(n.args[call.folder]) != unix.AT_FDCWD {
+			at = filepath.Join(filepath.Dir(at), "fd", strconv.Itoa(int(int32(n.args[call.folder]))))
+		}
+		folder, _ := os.Readlink(at)
+		name = filepath.Join(folder, name)
+	}
+	name = filepath.Clean(name)
+	top, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
+	ofView := slices.ContainsFunc(t.views, func(v View) bool { return within(v.At, name) })
+	if !filepath.IsAbs(name) || slices.Contains(systemFolders, top) && top != "tmp" && !ofView {
+		return
+	}
+	var stat unix.Stat_t
+	there, makes := unix.Stat(name, &stat) == nil, call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	look, known := t.asked[name]
+	const each = 8 // of JSON
+	switch {
+	case look == Missing && known && (there || makes):
+		look = Made
+	case known || t.told+len(name)+each > mostAsked/2 || !there && makes || there && (!call.opens || stat.Mode&unix.S_IFMT != unix.S_IFREG):
+		return
+	case there:
+		look = Read
+	}
+	if t.asked[name] = look; !known {
+		t.told += len(name) + each
+	}
+}
+
+// end gives what was asked for.
+func (t *tracer) end() map[string]Look {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for name, look := range t.asked {
+		if _, err := os.Lstat(name); err == nil && look == Missing {
+			t.asked[name] = Made
+		}
+	}
+	return t.asked
+}
+
+// read reads a path from the memory of a process, and what is behind it, in calls that stay within a page.
+func read(pid uint32, at uint64) []byte {
+	buffer := make([]byte, unix.PathMax)
+	page := uint64(os.Getpagesize())
+	for done := uint64(0); ; {
+		size := min(unix.PathMax-done, page-(at+done)%page)
+		if size == 0 {
+			return buffer
+		}
+		local := unix.Iovec{Base: &buffer[done]}
+		local.SetLen(int(size))
+		n, err := unix.ProcessVMReadv(int(pid), []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(at + done), Len: int(size)}}, 0)
+		if done += uint64(max(n, 0)); err != nil || uint64(n) < size || done > 2 && bytes.IndexByte(buffer[2:done], 0) >= 0 { // the first are those of an address
+			return buffer[:done]
+		}
+	}
+}
