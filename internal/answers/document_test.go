@@ -13,52 +13,30 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // golden is what package render writes.
 func golden(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile("../render/testdata/answers.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile("../render/testdata/answers.json"))(t)
 }
 
 func compile(t testing.TB) *jsonschema.Schema {
 	t.Helper()
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(answers.Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(answers.Schema())))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(answers.Version, parsed); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile(answers.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	must.Do(t, c.AddResource(answers.Version, parsed))
+	return must.Get(c.Compile(answers.Version))(t)
 }
 
 func TestAccept_IG2_TheSchemaFitsWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(golden(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := compile(t).Validate(document); err != nil {
-		t.Error(err)
-	}
-	d, err := answers.Read(bytes.NewReader(golden(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(golden(t))))(t)
+	must.Do(t, compile(t).Validate(document))
+	d := must.Get(answers.Read(bytes.NewReader(golden(t))))(t)
+	again := must.Get(json.Marshal(d))(t)
 	var want bytes.Buffer
 	if err := json.Compact(&want, golden(t)); err != nil || want.String() != string(again) {
 		t.Errorf("%v: reading and writing changes the document", err)
@@ -76,9 +54,7 @@ func TestAccept_IG2_TheSchemaNamesEveryField(t *testing.T) {
 			} `json:"properties"`
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(answers.Schema(), &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(answers.Schema(), &s))
 	properties := func(def string) (names []string) {
 		if def == "" {
 			for name := range s.Properties {
@@ -144,9 +120,7 @@ func TestAccept_IG2_FaultyDocumentsAreRejected(t *testing.T) {
 			t.Parallel()
 			_, err := answers.Read(strings.NewReader(strings.ReplaceAll(string(golden(t)), tc.old, tc.now)))
 			for _, want := range tc.want {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is not in %v", want, err)
-				}
+				check.Fails(t, err, want, "not in")
 			}
 		})
 	}

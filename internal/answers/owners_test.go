@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const github = `# who looks after what
@@ -21,10 +23,7 @@ src/[ab].go   @nobody
 
 func TestOwnersOfPaths(t *testing.T) {
 	t.Parallel()
-	f, err := parseOwners("CODEOWNERS", strings.NewReader(github))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parseOwners("CODEOWNERS", strings.NewReader(github)))(t)
 	for path, want := range map[string][]string{
 		"main.go":         {"@org/all"},
 		"docs/a.md":       {"docs@example.com"},
@@ -79,13 +78,9 @@ func TestTheFirstPlaceCounts(t *testing.T) {
 	}
 	for _, name := range []string{".gitlab/CODEOWNERS", "docs/CODEOWNERS", "CODEOWNERS", ".github/CODEOWNERS"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		owner := "@" + strings.NewReplacer("/", "-", ".", "").Replace(name)
-		if err := os.WriteFile(path, []byte("* "+owner+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("* "+owner+"\n"), 0o644))
 		f, err := FindOwners(dir)
 		if err != nil || f.Name != name || !slices.Equal(f.Of("a"), []string{owner}) {
 			t.Errorf("%s: %+v, %v", name, f, err)
@@ -97,9 +92,7 @@ func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(outside, []byte("* @secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(outside, []byte("* @secret\n"), 0o600))
 	if err := os.Symlink(outside, filepath.Join(dir, "CODEOWNERS")); err != nil {
 		t.Skip(err)
 	}

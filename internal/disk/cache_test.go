@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -39,25 +40,17 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 		c.Put(name, nil)
 		must.Do(t, os.Chtimes(c.path(name), now, now.Add(-time.Duration(10-i)*time.Minute)))
 	}
-	if c, err = OpenCache(dir, limits); err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(OpenCache(dir, limits))(t)
 	if _, oldest := c.Get("0", now); oldest {
 		t.Error("the oldest answer was not removed")
 	}
-	if use, err := ClearCache(dir); err != nil || use.Answers != 7 {
-		t.Errorf("%+v were removed, %v", use, err)
-	}
-	if use, err := MeasureCache(dir); err != nil || use.Answers != 0 {
-		t.Errorf("%+v are left, %v", use, err)
-	}
+	check.Equal(t, must.Get(ClearCache(dir))(t).Answers, 7, "were removed")
+	check.Equal(t, must.Get(MeasureCache(dir))(t).Answers, 0, "are left")
 	must.Do(t, os.Chmod(dir, 0o777))
 	if _, err := OpenCache(dir, limits); err == nil {
 		t.Error("a folder into which others write was taken")
 	}
-	if c, err = OpenCache("", limits); err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(OpenCache("", limits))(t)
 	c.Put("good", nil)
 	has(false, "good", now)
 }

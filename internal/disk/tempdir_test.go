@@ -43,9 +43,7 @@ func TestAccept_FX2_FoldersOfAKilledProcessAreRemoved(t *testing.T) {
 	second := must.Get(disk.TempDir("test"))(t)
 	for _, d := range []*disk.Dir{other, mine, second} {
 		exists(t, d.Path, true)
-		if err := d.Remove(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, d.Remove())
 		exists(t, d.Path, false)
 	}
 }
@@ -118,9 +116,7 @@ func TestAccept_FZ9_AReadOnlyTemporaryFolder(t *testing.T) {
 		t.Errorf("it is %s", d.Path)
 	}
 	exists(t, d.Path, true)
-	if err := d.Remove(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, d.Remove())
 	file := filepath.Join(cache, "file")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("XDG_CACHE_HOME", file)

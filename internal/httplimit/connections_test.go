@@ -2,7 +2,6 @@ package httplimit
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -44,18 +44,13 @@ func TestAClientThatSendsAllFindsTheAnswer(t *testing.T) {
 	t.Parallel()
 	address := serve(t, NewPool(0).Listener)
 	for _, header := range []string{"", "Expect: 100-continue\r\n"} {
-		c, err := send(t, address, header, lingerBytes/2)
-		if err != nil {
-			t.Fatalf("%q: %v", header, err)
-		}
+		c := must.Get(send(t, address, header, lingerBytes/2))(t, header)
 		in := bufio.NewReader(c)
 		response, err := http.ReadResponse(in, nil)
 		if err == nil && response.StatusCode == http.StatusContinue {
 			response, err = http.ReadResponse(in, nil)
 		}
-		if err != nil {
-			t.Fatalf("%q: %v", header, err)
-		}
+		must.Do(t, err, header)
 		if text, err := io.ReadAll(response.Body); err != nil || string(text) != "why\n" || response.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("%q: %s, %q, %v", header, response.Status, text, err)
 		}
@@ -96,7 +91,5 @@ func TestAConnectionThatIsReadIsClosedAtOnce(t *testing.T) {
 		runtime.Gosched()
 	}
 	must.Do(t, c.Close())
-	if err := <-read; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the read ended with %v", err)
-	}
+	check.Is(t, <-read, net.ErrClosed, "the read ended with")
 }

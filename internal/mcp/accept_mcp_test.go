@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -36,13 +37,9 @@ func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 	open := func(light string) *host.Host {
 		config := host.Config{Models: Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
 		var err error
-		if config.Pipeline, err = pipeline.LoadFS(pipelines.FS, "llm-court.yaml"); err != nil {
-			t.Fatal(err)
-		}
+		config.Pipeline = must.Get(pipeline.LoadFS(pipelines.FS, "llm-court.yaml"))(t)
 		if light != "" {
-			if config.LightPath, err = pipeline.LoadFS(pipelines.FS, light); err != nil {
-				t.Fatal(err)
-			}
+			config.LightPath = must.Get(pipeline.LoadFS(pipelines.FS, light))(t)
 		}
 		h, err := host.Open(t.Context(), config)
 		must.Do(t, err)
@@ -50,9 +47,7 @@ func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 	}
 	config := Config{Reports: open("rca-investigation.yaml"), Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute}
 	if book != nil {
-		if config.Memory, err = NewMemory(t.Context(), book); err != nil {
-			t.Fatal(err)
-		}
+		config.Memory = must.Get(NewMemory(t.Context(), book))(t)
 		t.Cleanup(config.Memory.Close)
 	}
 	opened := 0
@@ -65,9 +60,7 @@ func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 	server := New(config)
 	t.Cleanup(func() {
 		server.Close()
-		if err := config.Reports.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, config.Reports.Close(context.Background()))
 	})
 	in, out := piped(t, server)
 	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil))(t)
@@ -85,9 +78,7 @@ func piped(t *testing.T, server *Server) (in io.WriteCloser, out io.ReadCloser) 
 	go func() { served <- server.Serve(ctx, requests, answers) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-served)
 	})
 	return in, out
 }
@@ -110,10 +101,7 @@ type answer struct {
 // use calls a tool; message is its error.
 func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[string]any) (got answer, message string) {
 	t.Helper()
-	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		t.Fatal(tool, err)
-	}
+	result := must.Get(session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments}))(t, tool)
 	if result.IsError {
 		return got, result.Content[0].(*sdk.TextContent).Text
 	}
@@ -199,9 +187,7 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 		t.Errorf("played %v", played)
 	}
 	for _, c := range got.Result["completions"].([]any) {
-		if outcome := c.(map[string]any)["outcome"]; outcome != "answered" {
-			t.Errorf("a completion is %v", outcome)
-		}
+		check.Equal(t, c.(map[string]any)["outcome"], "answered", "a completion")
 	}
 	if told, message := use(t, session, "explain_trial", map[string]any{"case": "shop.TestTotal"}); message != "" || !strings.Contains(told.Text, "TestTotal") {
 		t.Error(message, told)
@@ -211,9 +197,7 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	}
 	snapshot := must.Get(book.Snapshot(t.Context()))(t)
 	defer func() { _ = snapshot.Close() }()
-	if snapshot.Len() != 1 {
-		t.Errorf("the casebook has %d cases", snapshot.Len())
-	}
+	check.Equal(t, snapshot.Len(), 1, "the casebook", "cases")
 }
 
 // failed is a report of a test that fails, as go test -json writes it.
@@ -235,9 +219,7 @@ func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
 			t.Fatal(message, tried)
 		}
 		told, message := use(t, session, "explain_trial", map[string]any{"case": tried.Results[0]["id"]})
-		if message != "" {
-			t.Fatal(message)
-		}
+		must.Equal(t, message, "")
 		return told.Text
 	}
 	before := explain()

@@ -252,7 +252,8 @@ type alibiAnswer struct {
 	Part       string       `json:"part,omitempty" jsonschema:"what of the change causes the failure: product, tests, or product and tests"`
 	Confidence float64      `json:"confidence"`
 	Why        string       `json:"why" jsonschema:"the runs that the verdict rests on"`
-	Next       string       `json:"next,omitempty" jsonschema:"what would decide an open one"`
+	Lock       string       `json:"lock,omitempty" jsonschema:"the lock that keeps an open one so: account, reproduced, world or chance"`
+	Next       string       `json:"next,omitempty" jsonschema:"what would close it"`
 	Culprit    *alibiCommit `json:"culprit,omitempty"`
 }
 
@@ -299,7 +300,7 @@ func (o *alibiOutput) add(a *alibi.Answer) {
 	}
 	answer := alibiAnswer{
 		Test: short(a.ID, maxNameRunes), Verdict: string(a.Verdict), Label: a.Label, Part: string(a.Part), Confidence: a.Confidence,
-		Why: short(a.Why, maxProofRunes), Next: short(a.Next, maxProofRunes),
+		Why: short(a.Why, maxProofRunes), Lock: string(a.Lock), Next: short(a.Next, maxProofRunes),
 	}
 	if c := a.Culprit; c != nil {
 		answer.Culprit = &alibiCommit{fmt.Sprintf("%.12s", c.Commit), short(c.Title, maxTitleRunes), c.Verified}

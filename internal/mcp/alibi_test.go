@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -44,13 +45,9 @@ func TestAccept_AL9_AnswersAreShortAndInert(t *testing.T) {
 			t.Errorf("%d bytes: %.500q", len(told), told)
 		}
 	}
-	if lines := strings.Count(text, "\n"); lines != 1+2*30+2+6 {
-		t.Errorf("%d lines", lines)
-	}
+	check.Equal(t, strings.Count(text, "\n"), 1+2*30+2+6, "lines")
 	for _, want := range []string{"\"mine\": yours (caused by product)", "(not verified)", "22 more answers", "7 more failures", "and 45 more"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %.3000s", want, text)
-		}
+		check.Contains(t, text, want)
 	}
 	if strings.Contains(text, "\nSYSTEM") || inert(fmt.Errorf("%s", hostile)).Error() != short(hostile, maxErrorRunes) {
 		t.Errorf("a line begins with what the tested code says: %.3000s", text)
@@ -89,14 +86,10 @@ func TestProgressRises(t *testing.T) {
 			}
 			last = n.Progress
 		default:
-			if tc.told != "" {
-				t.Errorf("%d: nothing is told, want %q", i, tc.told)
-			}
+			check.Equal(t, tc.told, "", i, "nothing is told")
 		}
 	}
-	if last != 2 {
-		t.Errorf("the last step is %v", last)
-	}
+	check.Equal(t, last, 2, "the last step")
 }
 
 // A trial sees the same casebook from its begin to its end, whatever is corrected meanwhile.
@@ -123,9 +116,7 @@ func TestATrialKeepsItsSnapshot(t *testing.T) {
 		{"begun after", 1, func() ([]abi.PriorCase, error) { return second.Recall(t.Context(), subject, 5) }},
 		{"correlating before", 0, func() ([]abi.PriorCase, error) { return first.Correlate(t.Context(), "the ledger of nine", 5) }},
 	} {
-		if got, err := c.see(); err != nil || len(got) != c.want {
-			t.Errorf("%s: %v, %v", c.name, got, err)
-		}
+		check.Len(t, must.Get(c.see())(t), c.want, c.name)
 	}
 	m.release(first)
 	if _, err := first.Recall(t.Context(), subject, 5); err == nil {

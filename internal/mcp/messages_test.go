@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -27,9 +28,7 @@ func TestAllAnswersComeBeforeTheEnd(t *testing.T) {
 	}
 	out := &output{}
 	must.Do(t, New(Config{}).Serve(t.Context(), io.NopCloser(strings.NewReader(input.String())), out))
-	if n := bytes.Count(out.Bytes(), []byte("\n")); n != requests+1 {
-		t.Errorf("%d answers to %d requests", n, requests+1)
-	}
+	check.Equal(t, bytes.Count(out.Bytes(), []byte("\n")), requests+1, "answers to", "requests")
 }
 
 type output struct{ bytes.Buffer }
@@ -52,9 +51,7 @@ func FuzzMessages(f *testing.F) {
 		messages := 0
 		for line := range strings.Lines(string(out)) {
 			messages++
-			if _, err := jsonrpc.DecodeMessage([]byte(strings.TrimSpace(line))); err != nil {
-				t.Errorf("%q: %v", line, err)
-			}
+			must.Get(jsonrpc.DecodeMessage([]byte(strings.TrimSpace(line))))(t, line)
 		}
 		if answered := bytes.Count(answers.Bytes(), []byte("\n")); messages+answered != lines {
 			t.Errorf("%d messages and %d answers to %d lines", messages, answered, lines)

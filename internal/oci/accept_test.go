@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -81,9 +82,7 @@ func pull(t *testing.T, c *oci.Client, r moduleref.Ref) (*oci.Artifact, []byte) 
 
 func same[T any](t *testing.T, got, want T) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	check.Same(t, cmp.Diff(want, got))
 }
 
 // everywhere runs a test where modules can be: in registries of both kinds, and in a layout.
@@ -122,9 +121,7 @@ func TestAccept_DI1_PushAndPull(t *testing.T) {
 			same(t, texts(t, c, got), []string{"one", "two"})
 			same(t, texts(t, c, got, "another/type"), nil)
 		}
-		if _, err := client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2")); !errors.Is(err, oci.ErrNotFound) {
-			t.Errorf("a tag that is not there: %v", err)
-		}
+		check.Is(t, check.Err(client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2"))), oci.ErrNotFound, "a tag that is not there")
 		if _, err := client(t, oci.Config{}).Push(t.Context(), ref(t, base+"@sha256:"+strings.Repeat("0", 64)), wasm, nil); !errors.Is(err, oci.ErrMismatch) {
 			t.Errorf("another digest was asked for: %v", err)
 		}
@@ -304,16 +301,12 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 		attach(t, c, a, "one")
 		cosign(t, first, a, "two")
 		site := filepath.Join(t.TempDir(), "site")
-		if _, err := c.Copy(t.Context(), a.Ref, ref(t, "oci-layout:"+site)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Copy(t.Context(), a.Ref, ref(t, "oci-layout:"+site)))(t)
 		before := tree(t, site)
 		at := must.Get(c.Copy(t.Context(), a.Pinned(), ref(t, "oci-layout:"+site+":v1")))(t)
 		same(t, tree(t, site), before)
 		to := ref(t, "oci://"+second.Host+"/mirror/reader:v2")
-		if _, err := c.Copy(t.Context(), at.Ref, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Copy(t.Context(), at.Ref, to))(t)
 		got, data := pull(t, c, to)
 		same(t, got.Digest, a.Digest)
 		same(t, data, wasm)
@@ -330,9 +323,7 @@ func TestAccept_DI1_ATagMoves(t *testing.T) {
 		c, at := client(t, oci.Config{}), ref(t, base+":v1")
 		old := push(t, c, at)
 		for _, text := range []string{"a", "b", "c", "d", "e"} {
-			if _, err := c.Push(t.Context(), at, []byte(text), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Push(t.Context(), at, []byte(text), nil))(t)
 			_, data := pull(t, c, at)
 			same(t, string(data), text)
 		}

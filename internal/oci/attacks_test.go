@@ -2,7 +2,6 @@ package oci_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -61,9 +61,7 @@ func fails(t *testing.T, err error, words ...string) {
 		return
 	}
 	for _, word := range words {
-		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%q does not say %q", err, word)
-		}
+		check.Contains(t, err.Error(), word, err)
 	}
 	if len(err.Error()) > 1500 || strings.ContainsAny(err.Error(), "\n\x1b") {
 		t.Errorf("the error is %q", err)
@@ -209,18 +207,12 @@ func TestAccept_DI3_ASwappedTag(t *testing.T) {
 	})
 	c := client(t, oci.Config{})
 	old := push(t, c, ref(t, "oci://"+r.Host+"/reader:v1"))
-	if _, err := c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), []byte("evil"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), []byte("evil"), nil))(t)
 	swap.Store(true)
-	if _, err := c.Resolve(t.Context(), old.Ref); !errors.Is(err, oci.ErrMismatch) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(c.Resolve(t.Context(), old.Ref)), oci.ErrMismatch)
 	swap.Store(false)
 	a := must.Get(c.Resolve(t.Context(), old.Ref))(t)
-	if _, err := c.Push(t.Context(), old.Ref, []byte("evil"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.Push(t.Context(), old.Ref, []byte("evil"), nil))(t)
 	data := must.Get(c.Module(t.Context(), a))(t)
 	same(t, data, wasm)
 }
@@ -329,9 +321,7 @@ func TestAccept_DI3_SlowAndFailingRegistries(t *testing.T) {
 	fail.Store(1000)
 	r.Requests()
 	rejected(t, client(t, oci.Config{}), a.Ref, "429")
-	if n := len(r.Requests()); n != 4 {
-		t.Errorf("%d requests, not 4", n)
-	}
+	check.Equal(t, len(r.Requests()), 4, "requests")
 
 	again := func(w http.ResponseWriter, q *http.Request) bool {
 		if strings.Contains(q.URL.Path, "/referrers/") {
@@ -374,9 +364,7 @@ func TestAccept_DI3_APushThatFails(t *testing.T) {
 			}
 		}
 		broken.Store(false)
-		if _, err := c.Resolve(t.Context(), ref(t, "oci://"+r.Host+"/reader:v1")); !errors.Is(err, oci.ErrNotFound) {
-			t.Error(err)
-		}
+		check.Is(t, check.Err(c.Resolve(t.Context(), ref(t, "oci://"+r.Host+"/reader:v1"))), oci.ErrNotFound)
 		push(t, c, ref(t, "oci://"+r.Host+"/reader:v1"))
 	}
 }

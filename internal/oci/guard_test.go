@@ -20,6 +20,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -268,9 +269,7 @@ func TestAccept_DI3_AddressesThatAreDialled(t *testing.T) {
 	pull(t, client(t, oci.Config{}), a.Ref)
 	for _, local := range []bool{true, false} {
 		conn, err := oci.Dial(t.Context(), local, r.Host)
-		if (err == nil) != local {
-			t.Errorf("%t: %v", local, err)
-		}
+		check.Equal(t, err == nil, local, err)
 		if conn != nil {
 			_ = conn.Close()
 		}
@@ -309,9 +308,7 @@ func TestAccept_DI1_LayoutsAreReproducible(t *testing.T) {
 		trees = append(trees, tree(t, site))
 	}
 	same(t, trees[1], trees[0])
-	if len(trees[0]) != 2+3*(3+2)+1 {
-		t.Errorf("there are %d files", len(trees[0]))
-	}
+	check.Equal(t, len(trees[0]), 2+3*(3+2)+1, "files")
 }
 
 // What a layout says leads nowhere else, and is bounded.

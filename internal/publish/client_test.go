@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func server(t *testing.T, h http.HandlerFunc) *Server {
@@ -54,15 +56,11 @@ func TestAccept_IG6_TokensGoToTheirServerAlone(t *testing.T) {
 		}
 	})
 	// What a server quotes of a request gets into errors.
-	if body, err := get(t, s, "x"); err != nil || body != "you said Bearer [token]" {
-		t.Errorf("%q, %v", body, err)
-	}
+	check.Equal(t, must.Get(get(t, s, "x"))(t), "you said Bearer [token]")
 	if _, err := get(t, s, "moved"); statusOf(err) != http.StatusTemporaryRedirect || others > 0 {
 		t.Errorf("%d requests reached another server: %v", others, err)
 	}
-	if _, err := get(t, s, "large"); !errors.Is(err, errTooLarge) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(get(t, s, "large")), errTooLarge)
 	for _, path := range []string{"failed", "html", "..", ""} {
 		if _, err := get(t, s, path); err == nil || len(err.Error()) > 500 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", path, err)
@@ -81,9 +79,7 @@ func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("two words of "+secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("two words of "+secret), 0o600))
 	for _, place := range []string{file, secret, "env:NO_SUCH_" + secret, filepath.Dir(file)} {
 		if _, err := ReadToken(place); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", place, err)
@@ -93,10 +89,7 @@ func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
 
 func TestAccept_IG6_WhatIsNoHTTPQuotesNoToken(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	go func() {
 		for {

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // FuzzAnswers has trackers answer anything: what names an issue has its form, and nothing is written.
@@ -29,14 +30,8 @@ func FuzzAnswers(f *testing.F) {
 		_, _ = w.Write([]byte(text))
 	}))
 	f.Cleanup(server.Close)
-	s, err := ParseServer(server.URL, false)
-	if err != nil {
-		f.Fatal(err)
-	}
-	gitHub, err := NewTracker(s, "acme/cart")
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(ParseServer(server.URL, false))(f)
+	gitHub := must.Get(NewTracker(s, "acme/cart"))(f)
 	ref := regexp.MustCompile(`^(#[1-9][0-9]*)?$`)
 	f.Add(`[{"number":1,"state":"closed","state_reason":"completed","body":"<!-- shadowcourt:fingerprint=0123456789abcdef0123456789abcdef -->"}]`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -90,18 +85,9 @@ func FuzzItem(f *testing.F) {
 		_, _ = w.Write([]byte(text))
 	}))
 	f.Cleanup(server.Close)
-	s, err := ParseServer(server.URL, false)
-	if err != nil {
-		f.Fatal(err)
-	}
-	p, err := NewProject(s, "cart")
-	if err != nil {
-		f.Fatal(err)
-	}
-	results, err := ReadResults(strings.NewReader(line))
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(ParseServer(server.URL, false))(f)
+	p := must.Get(NewProject(s, "cart"))(f)
+	results := must.Get(ReadResults(strings.NewReader(line)))(f)
 	rule := ItemRule{Court: &Bound{From: .5, Words: "w"}}
 	f.Add(`{"id":1,"name":"n","status":"FAILED","issue":{"issueType":"ti001"}}`)
 	f.Add(`{"id":1,"status":"FAILED","issue":{"issueType":"pb001","comment":"x\n\nshadowcourt:0123456789abcdef0123456789abcdef","autoAnalyzed":true}}`)

@@ -20,6 +20,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -32,17 +34,10 @@ const (
 // at is a server with the token; waits are noted instead of waited for.
 func at(t *testing.T, url string, waits *[]time.Duration) *Server {
 	t.Helper()
-	s, err := ParseServer(url, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ParseServer(url, false))(t)
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s.Token, err = ReadToken(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(secret+"\n"), 0o600))
+	s.Token = must.Get(ReadToken(file))(t)
 	s.wait = func(_ context.Context, d time.Duration) error {
 		if waits != nil {
 			*waits = append(*waits, d)
@@ -120,9 +115,7 @@ func TestAccept_IG1_OneCommentIsPostedThenUpdated(t *testing.T) {
 	for i := range maxComments {
 		hub.Add("mallory", strconv.Itoa(i))
 	}
-	if _, err := keep(t, pull(t, hub), bot, "new", false); !errors.Is(err, errTooMany) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(keep(t, pull(t, hub), bot, "new", false)), errTooMany)
 }
 
 func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
@@ -293,9 +286,7 @@ func TestAccept_IG1_TheNumberOfAForksPullRequest(t *testing.T) {
 		label, head string
 		want        int
 	}{{"ann:fix/#1", sha, 1}, {"ann:fix/#1", strings.Repeat("cd", 20), 0}, {"bob:fix", sha, 0}, {"ann:fix/#1", "", 0}} {
-		if n, err := FindPull(t.Context(), s, "acme/shop", tc.label, tc.head); err != nil || n != tc.want {
-			t.Errorf("%s at %.8s: %d, %v", tc.label, tc.head, n, err)
-		}
+		check.Equal(t, must.Get(FindPull(t.Context(), s, "acme/shop", tc.label, tc.head))(t), tc.want, tc.label, "at", tc.head)
 	}
 }
 
@@ -322,9 +313,7 @@ func document(yours, open, not int) *answers.Document {
 func TestAccept_IG1_AnnotationsAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := Annotate(&b, document(12, 10, 33)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Annotate(&b, document(12, 10, 33)))
 	counts := map[string]int{}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for _, line := range lines[:len(lines)-1] {
@@ -337,9 +326,7 @@ func TestAccept_IG1_AnnotationsAreBoundedAndCounted(t *testing.T) {
 	if counts["::error "] != 10 || counts["::warning "] != 10 || counts["::notice "] != 10 || len(lines) != 31 {
 		t.Errorf("%v in %d lines", counts, len(lines))
 	}
-	if want := "GitHub shows 10 annotations of a level. Without one: 2 yours, 0 open, 23 not yours."; lines[30] != want {
-		t.Errorf("%q", lines[30])
-	}
+	check.Equal(t, lines[30], "GitHub shows 10 annotations of a level. Without one: 2 yours, 0 open, 23 not yours.")
 	b.Reset()
 	if err := Annotate(&b, document(0, 1, 0)); err != nil || strings.Count(b.String(), "\n") != 1 {
 		t.Errorf("%q, %v", b.String(), err)
@@ -358,9 +345,7 @@ func TestAccept_IG1_OutputsAreOneLineEach(t *testing.T) {
 		{document(0, 0, 0), "yours=0 open=0 not-yours=0 verdict=none"},
 	} {
 		var b bytes.Buffer
-		if err := GitHubOutputs(&b, tc.d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, GitHubOutputs(&b, tc.d))
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(lines) != 5 || !strings.HasPrefix(lines[0], "conclusion=") || strings.Join(lines[1:], " ") != tc.want {
 			t.Errorf("%q", b.String())
@@ -378,9 +363,7 @@ func TestAccept_IG1_ATokenThatMayNotWriteNotes(t *testing.T) {
 		http.Error(w, "403 Forbidden", http.StatusForbidden)
 		return true
 	}
-	if _, err := keep(t, MergeRequest(at(t, h.URL, nil), "7", 1), me, "said", false); !errors.Is(err, ErrForbidden) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(keep(t, MergeRequest(at(t, h.URL, nil), "7", 1), me, "said", false)), ErrForbidden)
 }
 
 // quickAction is a line that GitLab may take for a command.
@@ -408,17 +391,10 @@ func TestAccept_IG1_NothingInANoteIsACommandOfGitLab(t *testing.T) {
 			}
 			d.Failures = append(d.Failures, f)
 		}
-		text, err := Markdown(d, Run{Link: "https://gitlab.example/x"}, hostile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(Markdown(d, Run{Link: "https://gitlab.example/x"}, hostile))(t)
 		body := NoteBody(text)
-		if found := quickAction.FindString(body); found != "" {
-			t.Errorf("%q: %q in\n%s", hostile, found, body)
-		}
-		if NoteBody(body) != body {
-			t.Errorf("%q: twice is not once", hostile)
-		}
+		check.Equal(t, quickAction.FindString(body), "", hostile, "in", body)
+		check.Equal(t, NoteBody(body), body, hostile, "twice is not once")
 	}
 }
 
@@ -435,11 +411,7 @@ func TestAccept_IG1_VariablesForLaterJobs(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	d := &answers.Document{Conclusion: "1 failure\nX=y", NotYours: 2, Unanswered: 1}
-	if err := GitLabOutputs(&b, d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, GitLabOutputs(&b, d))
 	want := "SHADOWCOURT_CONCLUSION=1 failure␊X=y\nSHADOWCOURT_YOURS=0\nSHADOWCOURT_OPEN=0\nSHADOWCOURT_NOT_YOURS=2\nSHADOWCOURT_VERDICT=open\n"
-	if b.String() != want {
-		t.Errorf("%q", b.String())
-	}
+	check.Equal(t, b.String(), want)
 }

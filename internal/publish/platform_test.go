@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var sha = strings.Repeat("0a", 20)
@@ -96,20 +98,14 @@ func TestAccept_IG1_EventsOfGitHub(t *testing.T) {
 		{"deep", strings.Repeat("[", 1<<20), Event{}, true},
 	} {
 		file := filepath.Join(t.TempDir(), "event.json")
-		if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(tc.text), 0o600))
 		if got, err := ReadEvent(file); got != tc.want || (err != nil) != tc.fails {
 			t.Errorf("%s: %+v, %v", tc.name, got, err)
 		}
 	}
 	large := filepath.Join(t.TempDir(), "large.json")
-	if err := os.WriteFile(large, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(large, maxEvent+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(large, nil, 0o600))
+	must.Do(t, os.Truncate(large, maxEvent+1))
 	if _, err := ReadEvent(large); err == nil {
 		t.Error("a large event is read")
 	}

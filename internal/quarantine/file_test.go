@@ -19,6 +19,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const today = quarantine.Day("2026-11-26")
@@ -62,20 +64,12 @@ tests:
 
 func parse(t *testing.T, text string) *quarantine.File {
 	t.Helper()
-	f, err := quarantine.Parse("q.yaml", []byte(text), today)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(quarantine.Parse("q.yaml", []byte(text), today))(t)
 }
 
 func written(t *testing.T, f *quarantine.File) string {
 	t.Helper()
-	text, err := f.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(f.Bytes())(t))
 }
 
 func TestAccept_IG3_AFileIsRead(t *testing.T) {
@@ -93,9 +87,7 @@ func TestAccept_IG3_AFileIsRead(t *testing.T) {
 		t.Fatalf("%+v", expired)
 	}
 	const want = "q.yaml:27: tests.test_cart.TestTotal.test_sum[1-2]: the quarantine expired on 2026-11-25: ann@example.com has to mend the test and remove the entry, or to set another date, at most 60 days ahead"
-	if got := f.Overdue(expired[0]).Error(); got != want {
-		t.Error(got)
-	}
+	check.Equal(t, f.Overdue(expired[0]).Error(), want)
 	if (*quarantine.File)(nil).Find("x") != nil || f.Find("x") != nil {
 		t.Error("an entry that is not there was found")
 	}
@@ -134,9 +126,7 @@ tests:
 		"tests[0].proof: say what showed it", "tests[0].proof.confidence", `q.yaml:9:11: tests[1].test: "a" is in line 3 already`, "tests[1].proof.attribution: want flaky",
 		"tests[1].expires: want a date", "tests[1].failures.first: want a time", "tests[2].proof.base: 3 of 2 runs", "tests[2].expires: 2026-11-19 is before since",
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in\n%v", want, err)
-		}
+		check.Contains(t, err.Error(), want, err)
 	}
 	for _, text := range []string{"", "[]", "tests: 3", "tests: &a\n  - *a", strings.Repeat("#", quarantine.MaxBytes+1), "tests:\n" + strings.Repeat("  - {}\n", quarantine.MaxEntries+1)} {
 		if _, err := quarantine.Parse("q.yaml", []byte(text), today); err == nil {
@@ -177,9 +167,7 @@ func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 		t.Errorf("people wrote something else:\n%s", text)
 	}
 	again := parse(t, text)
-	if written(t, again) != text {
-		t.Errorf("writing twice differs:\n%s", text)
-	}
+	check.Equal(t, written(t, again), text, "writing twice differs")
 	if got := again.Find("example.com/shop/cart.TestUpload").Failures; got.Count != 3 || got.Longest != 6*24*time.Hour+11*time.Hour+15*time.Minute || got.Head != "c1" || len(got.Documents) != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -209,10 +197,10 @@ func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 func TestAccept_IG3_ANewFile(t *testing.T) {
 	t.Parallel()
 	f := quarantine.New("q.yaml")
-	f.Add(quarantine.Entry{Test: "b", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
-	f.Add(quarantine.Entry{Test: "a", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
+	f.Add(entry("b", today))
+	f.Add(entry("a", today))
 	text := written(t, f)
-	if got := parse(t, text); len(got.Tests) != 2 || got.Tests[0].Test != "a" || !strings.HasPrefix(text, "# Tests that") {
+	if got := parse(t, text); len(got.Tests) != 2 || got.Tests[0].Test != "shop.a" || !strings.HasPrefix(text, "# Tests that") {
 		t.Error(text)
 	}
 }
@@ -293,10 +281,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		file.Add(quarantine.Entry{Test: "new", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
-		text, err := file.Bytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(file.Bytes())(t)
 		for i := range file.Tests {
 			if i > 0 && file.Tests[i].Test == "new" && file.Tests[i-1].Test == "new" {
 				return // it was there already
@@ -304,9 +289,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := quarantine.Parse("q.yaml", text, today)
 		if err != nil {
-			if !strings.Contains(err.Error(), "in line") {
-				t.Errorf("%v\n%s", err, text)
-			}
+			check.Contains(t, err.Error(), "in line", err, text)
 			return
 		}
 		for _, f := range []*quarantine.File{file, again} {
@@ -314,9 +297,7 @@ func FuzzParse(f *testing.F) {
 				f.Tests[i].Line = 0
 			}
 		}
-		if diff := cmp.Diff(file, again, cmpopts.IgnoreUnexported(quarantine.File{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s\n%s", diff, text)
-		}
+		check.Same(t, cmp.Diff(file, again, cmpopts.IgnoreUnexported(quarantine.File{}), cmpopts.EquateEmpty()), text)
 	})
 }
 
@@ -324,18 +305,11 @@ func TestAccept_IG3_LinksAreRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	outside := filepath.Join(dir, "outside")
-	if err := os.MkdirAll(outside, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(outside, "quarantine.yaml"), []byte("secret line\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, outside, map[string]string{"quarantine.yaml": "secret line\n"})
 	for name, link := range map[string][2]string{
 		"the folder": {outside, filepath.Join(dir, "a", ".shadowcourt")}, "the file": {filepath.Join(outside, "quarantine.yaml"), filepath.Join(dir, "b", ".shadowcourt", "quarantine.yaml")},
 	} {
-		if err := os.MkdirAll(filepath.Dir(link[1]), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(link[1]), 0o700))
 		if err := os.Symlink(link[0], link[1]); err != nil {
 			t.Skip(err)
 		}
@@ -358,14 +332,10 @@ func TestAccept_IG3_TestsOfReports(t *testing.T) {
 	t.Parallel()
 	var k quarantine.Known
 	for _, report := range []string{strings.TrimPrefix(goReport, "building\n"), junitReport} {
-		if err := k.Read("r", strings.NewReader(report)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.Read("r", strings.NewReader(report)))
 	}
 	for id, want := range map[string]bool{"p.TestA/b": true, "q": true, "c.t": true, "same": true, "p.TestA": false, "c": false} {
-		if k.Has(id) != want {
-			t.Errorf("%s: %v", id, !want)
-		}
+		check.Equal(t, k.Has(id), want, id)
 	}
 	for _, report := range []string{"", "<testsuite><testcase", "nonsense", "{" + strings.Repeat("x", 17<<20)} {
 		if err := k.Read("r", strings.NewReader(report)); err == nil {
@@ -426,30 +396,16 @@ func options() quarantine.Options {
 func propose(t *testing.T, f *quarantine.File, o quarantine.Options, documents ...quarantine.Document) (changes []quarantine.Change, notes string) {
 	t.Helper()
 	changes, list, err := quarantine.Propose(f, documents, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	notes = strings.Join(list, "\n")
-	text := bytesOf(t, f)
-	again, err := quarantine.Parse("q.yaml", text, quarantine.DayOf(o.Now))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text := written(t, f)
+	again := must.Get(quarantine.Parse("q.yaml", []byte(text), quarantine.DayOf(o.Now)))(t, text)
 	// The same documents again, after the file was written: nothing changes.
 	more, _, err := quarantine.Propose(again, documents, o)
-	if err != nil || len(more) > 0 || string(bytesOf(t, again)) != string(text) {
-		t.Errorf("%v: proposing again changes %v\n%s\n%s", err, more, text, bytesOf(t, again))
+	if err != nil || len(more) > 0 || written(t, again) != text {
+		t.Errorf("%v: proposing again changes %v\n%s\n%s", err, more, text, written(t, again))
 	}
 	return changes, notes
-}
-
-func bytesOf(t *testing.T, f *quarantine.File) []byte {
-	t.Helper()
-	text, err := f.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 func TestAccept_IG3_ProvenFlakesAreProposed(t *testing.T) {
@@ -482,9 +438,7 @@ func TestAccept_IG3_ProvenFlakesAreProposed(t *testing.T) {
     longest: 47h0m0s
     documents: [a, b]
 `
-	if changes[0].Entry != want {
-		t.Error(changes[0].Entry)
-	}
+	check.Equal(t, changes[0].Entry, want)
 }
 
 // TestAccept_IG3_NothingElseIsProposed: what a change did, what fails on the base just the same, and what is not proven.
@@ -513,9 +467,7 @@ func TestAccept_IG3_NothingElseIsProposed(t *testing.T) {
 		"TestContradicted: not proposed: the base ran code that is not its own", "TestStarved: not proposed: the base did not both", "TestMixed: not proposed", "TestOther: not proposed",
 		"xx: not proposed: the name is too long", "TestUnowned: not proposed: no owner is known", "c.json: not counted: it is of 2026-08-18, more than 90 days ago",
 	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("%q is not in\n%s", want, notes)
-		}
+		check.Contains(t, notes, want)
 	}
 	for _, hidden := range []string{"TestBroken", "TestOpen", "TestEnv"} {
 		if strings.Contains(notes, hidden) {
@@ -569,9 +521,7 @@ func TestAccept_IG3_EntriesLeave(t *testing.T) {
 	}
 	// What was removed does not come back by a document from before, and does by a later one.
 	_, notes = propose(t, f, options(), document("old", 2*day, failure("TestSilent", alibi.Flaky, 9, 1)))
-	if !strings.Contains(notes, "shop.TestSilent: removed after this document was written") {
-		t.Error(notes)
-	}
+	check.Contains(t, notes, "shop.TestSilent: removed after this document was written")
 	o := options()
 	o.Now = now.Add(3 * day)
 	changes, _ = propose(t, f, o, document("later", -2*day, failure("TestSilent", alibi.Flaky, 9, 1)))

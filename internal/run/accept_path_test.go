@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // callers are the functions of this module on the stack, the innermost first, without type parameters.
@@ -43,10 +44,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var toFirstNode, toLoop []string
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	h, err := host.Open(t.Context(), host.Config{
 		CacheDir: filepath.Join(cache, "shadowcourt", "modules"),
 		Observe: func(r host.CallRecord) {
@@ -57,9 +55,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = h.Close(context.Background()) }()
 	subject := abi.Case{
 		ID: "c", Subject: "TestX fails", Labels: []string{"pb001", "ab001"}, Light: &abi.LightAnswer{Classification: "ab001", Confidence: 0.7},
@@ -76,9 +72,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 	}
 	inTrial := []string{"host/internal/court/traverse.Run", "host/internal/court.(*Trial).traverse", "host/internal/court.(*Court).Try"}
 
-	if _, err := h.Try(t.Context(), subject); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.Try(t.Context(), subject))(t)
 	want := append(slices.Clone(inTrial), "host.(*Host).Try", "internal/run_test.TestAccept_HS2_ThePathOfACaseIsShort")
 	if got := firstNode(); !slices.Equal(got, want) {
 		t.Errorf("from Try to the first node:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -87,9 +81,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 	r, err := run.Open(t.Context(), run.Config{
 		Host: h, Files: &disk.Set{}, Now: time.Now, Workers: 1, OnTrial: func(*trial.Trial) { toLoop = callers() },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	var entries iter.Seq2[docket.Entry, error] = func(yield func(docket.Entry, error) bool) { yield(docket.Entry{Case: subject}, nil) }
 	if sum, err := r.All(t.Context(), entries); err != nil || sum.Tried != 1 {

@@ -16,6 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -109,9 +111,7 @@ func TestReportsLargerThanTheWindowAreReadInParts(t *testing.T) {
 		}
 	}
 	for e, err := range Grouped(read) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entries, members = entries+1, members+len(e.Members)
 	}
 	if entries != 3 || members != 7 {
@@ -128,23 +128,15 @@ const refusal = "dial tcp 10.0.0.7:5432: the database refuses the connection of 
 func TestWhatWasRememberedIsRecalled(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, err := casebook.Open(ctx, filepath.Join(t.TempDir(), "book"), casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(casebook.Open(ctx, filepath.Join(t.TempDir(), "book"), casebook.Options{}))(t)
 	defer func() { _ = b.Close() }()
 	old := failed("old", refusal)
 	entry := Entry(&old, nil, &trial.Final{Status: trial.Affirmed, Classification: "si001", Confidence: 0.9})
 	if broken := Entry(&old, nil, &trial.Final{Status: trial.Mistrial}); entry.Verdict == nil || broken.Verdict != nil {
 		t.Error("a verdict is remembered, and a mistrial is not")
 	}
-	if _, err := b.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := b.Snapshot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}))(t)
+	s := must.Get(b.Snapshot(ctx))(t)
 	defer func() { _ = s.Close() }()
 	book := Casebook(s)
 	again := failed("new", "dial tcp 10.9.9.9:5432: the database refuses the connection of worker seven at 03:00:00\nretry later, gave up after all attempts\n")
@@ -153,9 +145,7 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 		t.Fatalf("%+v (%v)", cases, err)
 	}
 	message := codec.AppendPriorCases(nil, &abi.PriorCases{Cases: cases})
-	if _, err := codec.DecodePriorCases(message, len(message)); err != nil {
-		t.Error(err)
-	}
+	must.Get(codec.DecodePriorCases(message, len(message)))(t)
 	if cases, err := book.Correlate(ctx, refusal, 5); err != nil || len(cases) != 1 || cases[0].CaseID != "old" {
 		t.Errorf("%+v (%v)", cases, err)
 	}
@@ -166,10 +156,7 @@ func TestWhatWasRememberedIsRecalled(t *testing.T) {
 
 func TestATruthIsRememberedInFull(t *testing.T) {
 	t.Parallel()
-	b, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book"), casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book"), casebook.Options{}))(t)
 	defer func() { _ = b.Close() }()
 	old := failed("old", refusal)
 	truth := &trial.Truth{Classification: "pb001"}
@@ -178,14 +165,9 @@ func TestATruthIsRememberedInFull(t *testing.T) {
 		if v := entry.Verdict; v == nil || v.Origin != casebook.Confirmed || v.Classification != "pb001" || v.Confidence != final.Confidence {
 			t.Errorf("%+v", entry.Verdict)
 		}
-		if _, err := b.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{entry}}))(t)
 	}
-	s, err := b.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(b.Snapshot(t.Context()))(t)
 	defer func() { _ = s.Close() }()
 	cases, err := Casebook(s).Recall(t.Context(), &old, 5)
 	if err != nil || len(cases) != 1 || !cases[0].Confirmed || cases[0].Confidence != 0.95 || cases[0].Classification != "pb001" {
@@ -198,14 +180,9 @@ func TestFramesOfTheSource(t *testing.T) {
 	dir := t.TempDir()
 	file := "package cache\n\nfunc Full() bool {\n\treturn true\n}\n"
 	for name, text := range map[string]string{"cache.go": file, "cache_test.go": "package cache\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	tree, err := repo.OpenSource(t.Context(), dir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(repo.OpenSource(t.Context(), dir, ""))(t)
 	defer func() { _ = tree.Close() }()
 	s, err := Source(t.Context(), tree)
 	if err != nil || s.Digest() == "" {
@@ -216,7 +193,5 @@ func TestFramesOfTheSource(t *testing.T) {
 		t.Fatalf("%+v (%v)", answer, err)
 	}
 	want := abi.SourceFrame{Path: "cache.go", Line: 4, Kind: abi.SourceProduct, Function: "Full", Excerpt: "func Full() bool {\n\treturn true\n}"}
-	if answer.Frames[0] != want {
-		t.Errorf("%+v", answer.Frames[0])
-	}
+	check.Equal(t, answer.Frames[0], want)
 }

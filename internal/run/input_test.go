@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -19,12 +21,8 @@ func gzipOf(t testing.TB, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(w, text))(t)
+	must.Do(t, w.Close())
 	return b.String()
 }
 
@@ -87,14 +85,9 @@ func TestAccept_IG4_BombsAndNonsense(t *testing.T) {
 func TestManyInputs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i := range 3 * maxOpen {
-		if err := os.WriteFile(fmt.Sprintf("%03d.json", i), []byte(strings.ReplaceAll(events, `"T"`, fmt.Sprintf(`"T%d"`, i))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(fmt.Sprintf("%03d.json", i), []byte(strings.ReplaceAll(events, `"T"`, fmt.Sprintf(`"T%d"`, i))), 0o600))
 	}
-	d, err := OpenDockets(t.Context(), nil, []string{"*.json"}, Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(OpenDockets(t.Context(), nil, []string{"*.json"}, Auto))(t)
 	open := 0
 	for _, in := range d.list {
 		if in.reader != nil {
@@ -121,9 +114,7 @@ func FuzzInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := &input{name: "x", format: Auto}
 		d := &Dockets{list: []*input{in}}
-		if err := d.stream(t.Context(), in, bytes.NewReader(data), func() error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.stream(t.Context(), in, bytes.NewReader(data), func() error { return nil }))
 		for entry, err := range d.Entries("") {
 			if err == nil && entry.Source != "x" {
 				t.Errorf("a case of %q", entry.Source)

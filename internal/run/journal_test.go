@@ -20,6 +20,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func never() time.Time { return time.Time{} }
@@ -51,13 +53,9 @@ func begun(t *testing.T, ids ...string) string {
 		t.Fatal(left, err)
 	}
 	for _, id := range ids {
-		if err := j.append(entry(id), outcome(id), nil, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.append(entry(id), outcome(id), nil, ""))
 	}
-	if err := j.keep(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.keep())
 	return name
 }
 
@@ -119,55 +117,35 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 		if err == nil {
 			err = errors.Join(j.append(entry("a"), want, nil, ""), j.keep())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if j, err = resumed(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		j = must.Get(resumed(file))(t)
 		got, _, err := j.passed(entry("a"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		// Empty lists of a result are written as [], see trial.Result.
 		if name == "empty" {
 			want.Result.LightAfter, want.Result.Path, want.Result.Modules = []trial.Answer{}, []string{}, map[string]string{}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		check.Same(t, cmp.Diff(want, got), name)
 	}
 }
 
 func TestResumeGoesOnBehindTheLastWholeLine(t *testing.T) {
 	t.Parallel()
 	whole := begun(t, "a", "b", "c")
-	want, err := os.ReadFile(whole + JournalSuffix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(whole + JournalSuffix))(t)
 	dir := t.TempDir()
 	for cut := 0; cut <= len(want); cut += 7 {
 		name := filepath.Join(dir, strconv.Itoa(cut))
-		if err := os.WriteFile(name+JournalSuffix, want[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		j, err := resumed(name)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		must.Do(t, os.WriteFile(name+JournalSuffix, want[:cut], 0o600))
+		j := must.Get(resumed(name))(t, "cut at", cut)
 		for _, id := range []string{"a", "b", "c"} {
 			got, _, err := j.passed(entry(id))
 			if err == nil && got == nil {
 				err = j.append(entry(id), outcome(id), nil, "")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
-		if err := j.keep(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.keep())
 		if got, err := os.ReadFile(name + JournalSuffix); err != nil || string(got) != string(want) {
 			t.Fatalf("cut at %d: %v\n%s", cut, err, got)
 		}
@@ -184,9 +162,7 @@ func TestCasesThatFailedAreKept(t *testing.T) {
 	if err == nil {
 		j, err = resumed(name)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got, failed, err := j.passed(entry("a")); got != nil || failed != "no light" || err != nil {
 		t.Errorf("%v, %q, %v", got, failed, err)
 	}
@@ -218,15 +194,10 @@ func TestResumeRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := begun(t, "a", "b")
-			before, err := os.ReadFile(file + JournalSuffix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(os.ReadFile(file + JournalSuffix))(t)
 			if tc.spoil != nil {
 				before = []byte(tc.spoil(string(before)))
-				if err := os.WriteFile(file+JournalSuffix, before, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(file+JournalSuffix, before, 0o600))
 			}
 			j, err := resumed(file, tc.parts...)
 			for _, id := range tc.cases {
@@ -238,28 +209,19 @@ func TestResumeRejects(t *testing.T) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 			if j != nil {
-				if err := j.keep(); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, j.keep())
 			}
-			if after, err := os.ReadFile(file + JournalSuffix); err != nil || string(after) != string(before) {
-				t.Errorf("the file was changed: %v\n%s", err, after)
-			}
+			check.Equal(t, string(must.Get(os.ReadFile(file+JournalSuffix))(t)), string(before), "the file was changed")
 		})
 	}
-	if _, err := resumed(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a file: %v", err)
-	}
+	check.Is(t, check.Err(resumed(filepath.Join(t.TempDir(), "none"))), fs.ErrNotExist, "without a file")
 }
 
 // A run that begins leaves the journal of an earlier one until it has a trial.
 func TestAnEarlierJournalStaysUntilTheFirstTrial(t *testing.T) {
 	t.Parallel()
 	name := begun(t, "a", "b")
-	before, err := os.ReadFile(name + JournalSuffix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(name + JournalSuffix))(t)
 	j, left, err := created(name)
 	if err != nil || !left {
 		t.Fatal(left, err)
@@ -267,18 +229,12 @@ func TestAnEarlierJournalStaysUntilTheFirstTrial(t *testing.T) {
 	if _, _, err := created(name); !errors.Is(err, errInUse) {
 		t.Errorf("a second run: %v", err)
 	}
-	if err := j.keep(); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := os.ReadFile(name + JournalSuffix); err != nil || string(after) != string(before) {
-		t.Errorf("the file was changed: %v", err)
-	}
+	must.Do(t, j.keep())
+	check.Equal(t, string(must.Get(os.ReadFile(name+JournalSuffix))(t)), string(before), "the file was changed")
 	if j, _, err = created(name); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.append(entry("z"), outcome("z"), nil, ""), j.keep()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(j.append(entry("z"), outcome("z"), nil, ""), j.keep()))
 	if after, err := os.ReadFile(name + JournalSuffix); err != nil || strings.Contains(string(after), `"id":"a"`) {
 		t.Errorf("%v\n%s", err, after)
 	}
@@ -288,37 +244,22 @@ func TestAnEmptyJournalIsRemoved(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _, err := created(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(j.keep(), j.keep()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(name + JournalSuffix); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	must.Do(t, err)
+	must.Do(t, errors.Join(j.keep(), j.keep()))
+	check.Is(t, check.Err(os.Stat(name+JournalSuffix)), fs.ErrNotExist)
 }
 
 // Whatever a journal holds, its whole lines are read in order and written again as the same, or it is rejected.
 func FuzzReader(f *testing.F) {
 	parts := []record.Part{{Name: "pipeline", Digest: "sha256:1"}}
-	head, err := encode(header{journalFormat, parts})
-	if err != nil {
-		f.Fatal(err)
-	}
+	head := must.Get(encode(header{journalFormat, parts}))(f)
 	t := &trial.Trial{Result: trial.Result{ID: "1", Final: trial.Final{Status: trial.Accepted}}}
 	for _, whole := range []bool{false, true} {
 		l := newLine(t, whole)
 		l.Docket = "sha256:2"
-		text, err := l.encode()
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(l.encode())(f)
 		f.Add(bytes.Join([][]byte{head, text, text}, nil))
-		plain, err := encode(l)
-		if err != nil {
-			f.Fatal(err)
-		}
+		plain := must.Get(encode(l))(f)
 		f.Add(bytes.Join([][]byte{head, plain}, nil))
 		f.Add(bytes.Join([][]byte{head, text, text[:len(text)/2]}, nil))
 	}
@@ -358,14 +299,8 @@ func again(t *testing.T, l *line) {
 	if l.Result != nil && l.trial().Result.ID != l.Result.ID {
 		t.Errorf("the trial is %q, its line says %q", l.trial().Result.ID, l.Result.ID)
 	}
-	first, err := l.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := decode(first)
-	if err != nil {
-		t.Fatalf("%v: %s", err, first)
-	}
+	first := must.Get(l.encode())(t)
+	read := must.Get(decode(first))(t, first)
 	if second, err := read.encode(); err != nil || !bytes.Equal(first, second) {
 		t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
 	}
@@ -388,13 +323,8 @@ func FuzzDecodeTrial(f *testing.F) {
 			return
 		}
 		first, story, err := EncodeTrial(read)
-		if err != nil {
-			t.Fatalf("what was read can't be written: %v", err)
-		}
-		again, err := DecodeTrial(first, story)
-		if err != nil {
-			t.Fatalf("what was written can't be read: %v", err)
-		}
+		must.Do(t, err, "what was read can't be written")
+		again := must.Get(DecodeTrial(first, story))(t, "what was written can't be read")
 		second, storyAgain, err := EncodeTrial(again)
 		if err != nil || !bytes.Equal(first, second) || !bytes.Equal(story, storyAgain) {
 			t.Errorf("%v\n%s\n%s\nis written again as\n%s\n%s", err, first, story, second, storyAgain)
@@ -405,14 +335,8 @@ func FuzzDecodeTrial(f *testing.F) {
 // What was recorded before an error is acknowledged.
 func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	t.Parallel()
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	writer, err := record.Create(filepath.Join(t.TempDir(), "record"), key, &record.Header{Contents: record.ContentsDigests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(t)
+	writer := must.Get(record.Create(filepath.Join(t.TempDir(), "record"), key, &record.Header{Contents: record.ContentsDigests}))(t)
 	var given []string
 	show := func(list []recorded) error {
 		for _, t := range list {

@@ -11,27 +11,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // The Light path's answer replaces the case's own, what it gathered stands behind the case's evidence, and no court is held.
 func TestLight(t *testing.T) {
 	t.Parallel()
-	path, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
+	cache := must.Get(os.UserCacheDir())(t)
 	calls := map[string]int{}
 	h, err := host.Open(t.Context(), run.LightConfig(host.Config{
 		LightPath: path, Observe: func(r host.CallRecord) { calls[r.Node]++ }, CacheDir: filepath.Join(cache, "shadowcourt", "modules"),
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = h.Close(t.Context()) }()
 	own := abi.Evidence{SourceRef: "witness", Content: "seen", RelevanceConfidence: 0.5, Element: abi.Water}
 	subject := abi.Case{

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestSniff(t *testing.T) {
@@ -53,9 +56,7 @@ func TestSniff(t *testing.T) {
 			if other != nil {
 				got = other.name
 			}
-			if got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
+			check.Equal(t, got, tt.want)
 		})
 	}
 }
@@ -81,21 +82,14 @@ func TestAccept_FZ9_ReadingIsTold(t *testing.T) {
 	t.Parallel()
 	line := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("x", 1<<10) + `\n"}` + "\n"
 	text := strings.Repeat(line, 5<<10) + `{"Action":"fail","Package":"p","Test":"T"}` + "\n"
-	dockets, err := OpenDockets(t.Context(), strings.NewReader(text), nil, Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dockets := must.Get(OpenDockets(t.Context(), strings.NewReader(text), nil, Auto))(t)
 	var told []int64
 	dockets.Read = func(name string, bytes int64) {
-		if name != "stdin" {
-			t.Errorf("of %s", name)
-		}
+		check.Equal(t, name, "stdin")
 		told = append(told, bytes>>20)
 	}
 	for _, err := range dockets.Entries("") {
-		if err != nil {
-			t.Error(err)
-		}
+		must.Do(t, err)
 	}
 	if len(told) != 5 || told[4] != 5 {
 		t.Errorf("told %v", told)
@@ -160,17 +154,10 @@ func TestAccept_IG4_PatternsAreExpanded(t *testing.T) {
 	for _, name := range []string{
 		"b.xml", "a.xml", "c.json", "out/x.xml", "out/deep/er/x.xml", "out/deep/y.xml", "out/.hidden/z.xml", ".dot.xml", "[1].xml", "in/empty/only.txt",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, nil, 0o600))
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := must.Get(os.Getwd())(t)
 	for pattern, want := range map[string]string{
 		"*.xml":                   "[1].xml a.xml b.xml",
 		"?.xml":                   "a.xml b.xml",
@@ -198,8 +185,6 @@ func TestAccept_IG4_PatternsAreExpanded(t *testing.T) {
 		if err != nil {
 			said = "! " + err.Error()
 		}
-		if diff := cmp.Diff(filepath.ToSlash(want), said); diff != "" {
-			t.Errorf("%s: %s", pattern, diff)
-		}
+		check.Same(t, cmp.Diff(filepath.ToSlash(want), said), pattern)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 )
 
 func TestAccept_CLI5_PlaceholdersAreVisible(t *testing.T) {
@@ -38,12 +39,8 @@ func TestAccept_CLI5_PlaceholdersAreVisible(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := sanitize.Line(tc.in); got != tc.line {
-				t.Errorf("line: got %q, want %q", got, tc.line)
-			}
-			if got := sanitize.Block(tc.in); got != tc.block {
-				t.Errorf("block: got %q, want %q", got, tc.block)
-			}
+			check.Equal(t, sanitize.Line(tc.in), tc.line, "line")
+			check.Equal(t, sanitize.Block(tc.in), tc.block, "block")
 		})
 	}
 }
@@ -66,9 +63,7 @@ func TestMarkdown(t *testing.T) {
 		":rocket: 10:30":                      `\:rocket: 10:30`,
 		"\x1b[1m":                             `␛\[1m`,
 	} {
-		if got := sanitize.Markdown(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, sanitize.Markdown(in), want, in)
 	}
 }
 
@@ -86,25 +81,19 @@ func TestMarkdownCode(t *testing.T) {
 		"\n\n":        "",
 		"back\\slash": "`back\\slash`",
 	} {
-		if got := sanitize.MarkdownCode(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, sanitize.MarkdownCode(in), want, in)
 	}
 }
 
 func TestMarkdownBlock(t *testing.T) {
 	t.Parallel()
-	if got, want := sanitize.MarkdownBlock("a\n```\n````x\n<b>"), "`````text\na\n```\n````x\n<b>\n`````"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, sanitize.MarkdownBlock("a\n```\n````x\n<b>"), "`````text\na\n```\n````x\n<b>\n`````")
 }
 
 func TestMarkdownCell(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a|b": `a\|b`, `a\|b`: `a\|b`, `a\\|b`: `a\\\|b`, `\\\|`: `\\\|`, "||": `\|\|`} {
-		if got := sanitize.MarkdownCell(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		check.Equal(t, sanitize.MarkdownCell(in), want, in)
 	}
 }
 
@@ -145,9 +134,7 @@ func TestLog(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "abc d": "abc…"} {
-		if got := sanitize.Cut(text, 4); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
+		check.Equal(t, sanitize.Cut(text, 4), want, text)
 	}
 }
 
@@ -166,8 +153,6 @@ func TestUniqueKeysIsLinear(t *testing.T) { //nolint:paralleltest // it counts w
 		`[{"a":1,"A":2}]`: "", `{"a":{"b":[0,{"c":1,"c":2}]}}`: `the key "a.b[1].c" occurs twice`, `[[],{"":1,"":2}]`: `the key "[1]." occurs twice`,
 	} {
 		err := sanitize.UniqueKeys(json.NewDecoder(strings.NewReader(text)), false)
-		if got := fmt.Sprint(err); got != cmp.Or(want, "<nil>") {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		check.Equal(t, fmt.Sprint(err), cmp.Or(want, "<nil>"), text, want)
 	}
 }

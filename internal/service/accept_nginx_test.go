@@ -107,14 +107,9 @@ func TestAccept_FZ2_NginxMakesNobodyTheOperator(t *testing.T) {
 				}
 			}
 			response, err := client.Do(r)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			must.Do(t, err, name)
 			defer func() { _ = response.Body.Close() }()
-			text, err := io.ReadAll(response.Body)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			text := must.Get(io.ReadAll(response.Body))(t, name)
 			return response.StatusCode, string(text)
 		}
 		const site = "http://court.example"

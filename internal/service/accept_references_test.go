@@ -158,9 +158,7 @@ func (p *process) add(t *testing.T, request map[string]any) (int, string, store.
 func (p *process) created(t *testing.T, request map[string]any) store.Generation {
 	t.Helper()
 	status, text, g := p.add(t, request)
-	if status != http.StatusCreated {
-		t.Fatalf("%d %s", status, text)
-	}
+	must.Equal(t, status, http.StatusCreated, text)
 	return g
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -50,10 +51,7 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 	gate := make(chan struct{})
 	p := startWith(t, "127.0.0.1:0", filepath.Join(dir, "test.db"), func(c *service.Config) {
 		gated(gate)(c)
-		var err error
-		if c.Key, err = record.NewKey(cryptorand.Reader); err != nil {
-			t.Fatal(err)
-		}
+		c.Key = must.Get(record.NewKey(cryptorand.Reader))(t)
 	})
 	const n = 24
 	var docket strings.Builder
@@ -127,7 +125,5 @@ func TestAccept_SV2_ReadOnlyDisk(t *testing.T) {
 	s := must.Get(open())(t)
 	s.Close()
 	must.Do(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	if _, err := open(); err == nil || !strings.Contains(err.Error(), "test.db: read-only file system") {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, check.Err(open()), "test.db: read-only file system")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
 )
@@ -41,13 +42,9 @@ func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 		if status == http.StatusServiceUnavailable && strings.Contains(body, store.ErrFull.Error()) {
 			break
 		}
-		if status != http.StatusServiceUnavailable {
-			t.Fatalf("a server that takes no changes: %d %s", status, body)
-		}
+		must.Equal(t, status, http.StatusServiceUnavailable, "a server that takes no changes", body)
 	}
-	if body := p.until(t, "/readyz", http.StatusServiceUnavailable); !strings.Contains(body, store.ErrFull.Error()) {
-		t.Error(body)
-	}
+	check.Contains(t, p.until(t, "/readyz", http.StatusServiceUnavailable), store.ErrFull.Error())
 	readOnly("off")
 	p.until(t, "/readyz", http.StatusOK)
 	p.ended(t, 1, n)
@@ -79,9 +76,7 @@ func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
 		return p.ended(t, docket, n)
 	}
 	first := try(p, 1)
-	if first != try(start(t, "127.0.0.1:0"), 1) {
-		t.Error("the fleet gives other results than one process")
-	}
+	check.Equal(t, first, try(start(t, "127.0.0.1:0"), 1), "the fleet gives other results than one process")
 	tried := 0
 	for _, w := range workers {
 		_, metrics := w.ask(t, http.MethodGet, "/metrics", "")
@@ -90,9 +85,7 @@ func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
 		must.Get(fmt.Sscan(rest, &own))(t)
 		tried += own
 	}
-	if tried != n {
-		t.Errorf("the workers say that they tried %d of %d cases", tried, n)
-	}
+	check.Equal(t, tried, n, "the workers say that they tried", "of", "cases")
 	wasm, _ := judge(t, "specter", "2.0.0")
 	second := p.created(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
 	for i, generation := range []int64{second.ID, 1} {

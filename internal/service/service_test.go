@@ -32,6 +32,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -189,9 +190,7 @@ func TestAccept_SV1_SubmitFollowReadAndCorrect(t *testing.T) {
 	}
 	const n = 40
 	status, body := p.ask(t, "POST", "/api/v1/dockets?name=build&repository=shop", docketOf(n))
-	if status != 202 {
-		t.Fatalf("%d %s", status, body)
-	}
+	must.Equal(t, status, 202, body)
 	// Following ends with the docket, and has each trial once, in its order.
 	status, followed := p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
 	if status != 200 || strings.Count(followed, "\n") != n || !strings.HasPrefix(followed, `{"id":"case 0",`) {
@@ -238,16 +237,12 @@ func TestAccept_SV7_LogsAndMetricsHaveIDsAndNoDocuments(t *testing.T) {
 		`shadowcourt_cases_total{outcome="tried"} 8`, "shadowcourt_trials_total{status=", "shadowcourt_queue_cases", "shadowcourt_module_call_seconds_bucket",
 		"shadowcourt_fuel_total", `shadowcourt_requests_rejected_total{code="bad_docket"} 1`,
 	} {
-		if !strings.Contains(metrics, want) {
-			t.Errorf("metrics lack %s", want)
-		}
+		check.Contains(t, metrics, want, "metrics lack")
 	}
 	var messages []string
 	for line := range strings.Lines(log) {
 		var record map[string]any
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &record), line)
 		message, _ := record["msg"].(string)
 		messages = append(messages, message)
 		needs := map[string][]string{"request": {"request"}, "a docket was submitted": {"request", "docket"}, "a case was tried": {"docket", "trial"}}[message]
@@ -331,9 +326,7 @@ func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
 	r, err := client.Get(p.url + auth.OIDCPath)
 	must.Do(t, err)
 	_ = r.Body.Close()
-	if r.StatusCode != http.StatusSeeOther {
-		t.Errorf("signing in: %s", r.Status)
-	}
+	check.Equal(t, r.StatusCode, http.StatusSeeOther, "signing in", r.Status)
 	if status, body := p.ask(t, "GET", "/readyz", ""); status != 200 || body != "ready\n" {
 		t.Errorf("%d %s", status, body)
 	}
@@ -399,9 +392,7 @@ func TestAccept_IG7_SecretsOfWebhooksAreNowhere(t *testing.T) {
 	}
 	p.stop()
 	shown += p.logs.String()
-	if !strings.Contains(shown, "status 403") {
-		t.Error("the log does not say why it was rejected")
-	}
+	check.Contains(t, shown, "status 403", "the log does not say why it was rejected")
 	database := filepath.Join(dir, "test.db")
 	shown += string(must.Get(os.ReadFile(database))(t)) + string(must.Get(os.ReadFile(database+"-wal"))(t))
 	for _, hidden := range []string{secret, "T0HIDDEN", "B0HIDDEN"} {
@@ -457,9 +448,7 @@ func (s stranger) send(t *testing.T, address, method, path, body string) int {
 	}
 	fmt.Fprintf(c, "%s %s HTTP/%s\r\n%s%sContent-Length: %d\r\n\r\n%s", method, path, s.version, host, s.headers, len(body), body)
 	r, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
-	if err != nil {
-		t.Fatalf("%s: %s %s: %v", s.name, method, path, err)
-	}
+	must.Do(t, err, s.name, method, path)
 	_, _ = io.Copy(io.Discard, r.Body)
 	_ = r.Body.Close()
 	return r.StatusCode
@@ -473,9 +462,7 @@ func TestAccept_FZ2_StrangersBehindAProxyMayDoNothing(t *testing.T) {
 	address := strings.TrimPrefix(p.url, "http://")
 	for _, s := range strangers(address) {
 		for _, r := range secured {
-			if status := s.send(t, address, r.method, r.path, r.body); status != http.StatusUnauthorized {
-				t.Errorf("%s: %s %s: %d, want 401", s.name, r.method, r.path, status)
-			}
+			check.Equal(t, s.send(t, address, r.method, r.path, r.body), http.StatusUnauthorized, s.name, r.method, r.path)
 		}
 		if status := s.send(t, address, "GET", "/healthz", ""); s.host != "" && status != 200 {
 			t.Errorf("%s: health: %d", s.name, status)

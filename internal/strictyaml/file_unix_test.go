@@ -5,11 +5,11 @@ package strictyaml_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -18,9 +18,7 @@ func TestPipesAreReadOnlyIfSomebodyWrites(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must.Do(t, syscall.Mkfifo(pipe, 0o600))
-	if _, err := strictyaml.ReadFile(pipe, 100, strictyaml.Open); err == nil || !strings.Contains(err.Error(), "a pipe that nobody writes to") {
-		t.Errorf("a pipe: %v", err)
-	}
+	check.Fails(t, check.Err(strictyaml.ReadFile(pipe, 100, strictyaml.Open)), "a pipe that nobody writes to", "a pipe")
 	writer := must.Get(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	go func() {
 		_, _ = writer.WriteString("name: x\n")
@@ -29,7 +27,5 @@ func TestPipesAreReadOnlyIfSomebodyWrites(t *testing.T) {
 	if data, err := strictyaml.ReadFile(pipe, 100, strictyaml.Open); string(data) != "name: x\n" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if _, err := strictyaml.ReadFile(os.DevNull, 100, strictyaml.Open); err == nil || !strings.Contains(err.Error(), "neither a file nor a pipe") {
-		t.Errorf("a device: %v", err)
-	}
+	check.Fails(t, check.Err(strictyaml.ReadFile(os.DevNull, 100, strictyaml.Open)), "neither a file nor a pipe", "a device")
 }

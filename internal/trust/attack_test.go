@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -88,9 +89,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	for line := range bytes.SplitSeq(bytes.TrimSpace(lines.Bytes()), []byte("\n")) {
 		others = append(others, line)
 	}
-	if len(others) != 7 {
-		t.Fatalf("there are %d documents", len(others))
-	}
+	must.Equal(t, len(others), 7, "documents")
 	for _, data := range others {
 		bundled := `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{"hint":""}},"dsseEnvelope":` +
 			string(regexpKeyID.ReplaceAll(data, nil)) + `}`
@@ -127,9 +126,7 @@ func TestAccept_DI3_MuchIsAttached(t *testing.T) {
 	for i := range junk {
 		junk[i] = trust.Document{Type: trust.TypeSignature, Data: []byte(strings.Repeat("[", i))}
 	}
-	if _, err := w.Decide(t.Context(), subject, append(slices.Clone(junk[1:]), good), asked, now); err != nil {
-		t.Error(err)
-	}
+	must.Get(w.Decide(t.Context(), subject, append(slices.Clone(junk[1:]), good), asked, now))(t)
 	_, err := w.Decide(t.Context(), subject, append(slices.Clone(junk), good), asked, now)
 	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "65 other signatures")
 	for _, mediaType := range []string{trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json"} {
@@ -185,9 +182,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 		`keys: [{name: a, issuer: x, identity_regexp: "x)|(y", trusted_root: r}]`: "keys[0].identity_regexp: error parsing regexp",
 	} {
 		_, err := tryLoad(t, files, text)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s\nwant %q, not %v", text, want, err)
-		}
+		check.Fails(t, err, want, text)
 		if err != nil && strings.Contains(err.Error(), "BEGIN") {
 			t.Errorf("the message shows a key: %v", err)
 		}
@@ -215,16 +210,12 @@ func TestAccept_DI3_ARevokedIdentityBesideAPattern(t *testing.T) {
 	bad := `{name: bad, issuer: "` + issuer + `", identity: "` + identity + `", trusted_root: root.json, revoked: "stolen"}`
 	const allow = "\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], signed_by: [release], capabilities: [recall]}]\n"
 	documents := []trust.Document{made.Documents["good"]}
-	if _, err := load(t, files, "keys: ["+release+"]"+allow).Decide(t.Context(), subject, documents, asked, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(load(t, files, "keys: ["+release+"]"+allow).Decide(t.Context(), subject, documents, asked, now))(t)
 	files["other.json"] = made.OtherRoot
 	elsewhere := strings.Replace(bad, "root.json", "other.json", 1)
 	for _, keys := range []string{release + ", " + bad, bad + ", " + release, release + ", " + elsewhere} {
 		_, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(t.Context(), subject, documents, asked, now)
-		if err == nil || !strings.Contains(err.Error(), "].revoked: the key bad was revoked: stolen") {
-			t.Errorf("%s: %v", keys, err)
-		}
+		check.Fails(t, err, "].revoked: the key bad was revoked: stolen", keys)
 	}
 }
 

@@ -60,9 +60,7 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 		for i := range attached {
 			kept.Documents = append(kept.Documents, trust.Document{Type: attached[i].Type, Annotations: attached[i].Annotations, Data: attached[i].Data})
 		}
-		if _, err := policy.Decide(t.Context(), kept.Subject, kept.Documents, trust.Use{Name: "reader", Roles: []string{"bench"}}, time.Now()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Get(policy.Decide(t.Context(), kept.Subject, kept.Documents, trust.Use{Name: "reader", Roles: []string{"bench"}}, time.Now()))(t, name)
 		if *update {
 			kept.Key = readFile(t, filepath.Join(dir, "cosign.pub"))
 			kept.Subject.Repository = strings.Replace(kept.Subject.Repository, host, "registry.acme.example", 1)

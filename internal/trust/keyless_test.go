@@ -73,9 +73,7 @@ func checkKeyless(t *testing.T, made *keyless) {
 	if seen := p.Verify(t.Context(), subject, []trust.Document{good}, now)[0]; seen.At.Year() < 2026 {
 		t.Errorf("signed at %v", seen.At)
 	}
-	if _, err := p.Decide(t.Context(), subject, []trust.Document{made.Documents["newer log"]}, asked, now); err != nil {
-		t.Errorf("with an entry of the newer log: %v", err)
-	}
+	must.Get(p.Decide(t.Context(), subject, []trust.Document{made.Documents["newer log"]}, asked, now))(t, "with an entry of the newer log")
 
 	for name, c := range map[string]struct {
 		key, place, words string
@@ -100,9 +98,7 @@ func checkKeyless(t *testing.T, made *keyless) {
 		})
 	}
 	pattern := `{name: release, issuer: "` + issuer + `", identity_regexp: "https://github.com/acme/judges/.*@refs/tags/v1[.].*", trusted_root: root.json}`
-	if _, err := load(t, files, keylessPolicy(pattern)).Decide(t.Context(), subject, []trust.Document{good}, asked, now); err != nil {
-		t.Error(err)
-	}
+	must.Get(load(t, files, keylessPolicy(pattern)).Decide(t.Context(), subject, []trust.Document{good}, asked, now))(t)
 	_, err = load(t, map[string]string{"root.json": made.OtherRoot}, keylessPolicy(exact+"}")).Decide(t.Context(), subject, []trust.Document{good}, asked, now)
 	rejected(t, err, "trust.yaml:3 allow[0].signed_by", "failed to verify")
 	// Where the trusted root has logs of certificates, a certificate without their timestamps is not enough.
@@ -256,7 +252,5 @@ func TestAccept_HX6_WithoutTheProgramAnErrorNamesIt(t *testing.T) {
 		check(want)
 	}
 	w := newWorld(t)
-	if _, err := w.Decide(t.Context(), subject, []trust.Document{sign(t, w.keys["acme"], subject)}, asked, now); err != nil {
-		t.Error(err)
-	}
+	must.Get(w.Decide(t.Context(), subject, []trust.Document{sign(t, w.keys["acme"], subject)}, asked, now))(t)
 }

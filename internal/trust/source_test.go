@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -110,9 +111,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	s.registry.Requests()
 	for _, use := range []trust.Use{{Roles: []string{"judge", "bench"}}, {Roles: []string{"judge"}, Granted: []abi.Capability{abi.CapComplete}}} {
-		if _, err := source.Module(t.Context(), reference, use); err == nil || !strings.Contains(err.Error(), "trust.yaml:4:") {
-			t.Errorf("%+v: %v", use, err)
-		}
+		check.Fails(t, check.Err(source.Module(t.Context(), reference, use)), "trust.yaml:4:", use)
 	}
 	if asked := s.registry.Requests(); slices.ContainsFunc(asked, func(r string) bool { return strings.Contains(r, a.Layer.Digest) }) {
 		t.Errorf("the module was downloaded: %q", asked)
@@ -121,9 +120,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	if record.DigestOf(got.Wasm) != record.DigestOf(wasm) || got.Decision.Signer != "acme" || !strings.HasPrefix(got.Decision.Policy, "trust.yaml:4 sha256:") {
 		t.Errorf("%+v", got.Decision)
 	}
-	if _, err := (&trust.Source{Client: s.client(t), Now: clock}).Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "without a trust policy") {
-		t.Error(err)
-	}
+	check.Fails(t, check.Err((&trust.Source{Client: s.client(t), Now: clock}).Module(t.Context(), reference, asJudge)), "without a trust policy")
 }
 
 func TestAccept_DI1_APinnedModuleNeedsNoRegistryTheSecondTime(t *testing.T) {
@@ -133,14 +130,10 @@ func TestAccept_DI1_APinnedModuleNeedsNoRegistryTheSecondTime(t *testing.T) {
 	a := s.push(t, "v1", wasm, trust.Annotations(m), m)
 	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	reference := a.Pinned().String()
-	if _, err := source.Module(t.Context(), reference, asJudge); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(source.Module(t.Context(), reference, asJudge))(t)
 	s.registry.Requests()
 	s.down.Store(true)
-	if _, err := source.Module(t.Context(), reference, asJudge); err != nil {
-		t.Error(err)
-	}
+	must.Get(source.Module(t.Context(), reference, asJudge))(t)
 	if asked := s.registry.Requests(); len(asked) > 0 {
 		t.Errorf("%q", asked)
 	}
@@ -162,18 +155,12 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	source.Lock = pinned
-	got, err := source.Module(t.Context(), reference, asJudge)
-	if err != nil || got.Artifact.Digest != first.Digest {
-		t.Errorf("%v", err)
-	}
+	got := must.Get(source.Module(t.Context(), reference, asJudge))(t)
+	check.Equal(t, got.Artifact.Digest, first.Digest)
 	pinned.Modules[0].Digest = second.Digest // not that of its module
-	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+second.Digest) {
-		t.Error(err)
-	}
+	check.Fails(t, check.Err(source.Module(t.Context(), reference, asJudge)), "shadowcourt.lock pins "+second.Digest)
 	pinned.Modules[0] = trust.Pin{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
-	if _, err := source.Module(t.Context(), second.Pinned().String(), asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+first.Digest) {
-		t.Error(err)
-	}
+	check.Fails(t, check.Err(source.Module(t.Context(), second.Pinned().String(), asJudge)), "shadowcourt.lock pins "+first.Digest)
 }
 
 // Annotations decide what a policy sees: those that are not what the module says of itself reject it, also with a valid signature.
@@ -189,9 +176,7 @@ func TestAccept_DI3_AnnotationsThatHideWhatAModuleAsksFor(t *testing.T) {
 	s.push(t, "v1", wasm, trust.Annotations(&hidden), &hidden)
 	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/judges/specter:v1", asJudge)
-	if err == nil || !strings.Contains(err.Error(), "its annotation dev.shadowcourt.module.capabilities is not what the manifest within the module says") {
-		t.Error(err)
-	}
+	check.Fails(t, err, "its annotation dev.shadowcourt.module.capabilities is not what the manifest within the module says")
 }
 
 func TestAnnotationsSayAllOfAManifest(t *testing.T) {
@@ -202,9 +187,7 @@ func TestAnnotationsSayAllOfAManifest(t *testing.T) {
 		Limits: &abi.LimitRequest{MemoryBytes: 1, OutputBytes: 2, WallClock: 3, Fuel: 4}, Source: "https://example.com", Licence: "MIT",
 	}
 	got := must.Get(trust.Manifest(trust.Annotations(all)))(t)
-	if difference := cmp.Diff(all, got); difference != "" {
-		t.Error(difference)
-	}
+	check.Same(t, cmp.Diff(all, got))
 	if _, err := trust.Manifest(map[string]string{"org.opencontainers.image.title": "nginx"}); err == nil {
 		t.Error("an image that is no module")
 	}
@@ -249,9 +232,7 @@ func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
 	}{{nil, "judges/specter", "without a trust policy"}, {s.policy, "others/specter", "trust.yaml:4:3: allow: no rule allows the repository"}} {
 		source := trust.Source{Client: s.client(t), Policy: c.policy, Now: clock}
 		_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/"+c.repository+":v1", asJudge)
-		if err == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("want %q, not %v", c.words, err)
-		}
+		check.Fails(t, err, c.words)
 	}
 	if asked := s.registry.Requests(); len(asked) > 0 {
 		t.Errorf("%d requests were sent: %q", len(asked), asked)
@@ -273,10 +254,8 @@ func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
 		"../elsewhere/evil":                      "/elsewhere/evil",
 		dir + "/modules/none/../../elsewhere:v1": "/elsewhere:v1",
 	} {
-		ref, err := source.Parse(moduleref.Layout + text)
-		if err != nil || ref.String() != moduleref.Layout+dir+want {
-			t.Errorf("%s: %s, %v", text, ref, err)
-		}
+		ref := must.Get(source.Parse(moduleref.Layout + text))(t)
+		check.Equal(t, ref.String(), moduleref.Layout+dir+want, text)
 	}
 }
 
@@ -291,10 +270,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 		{Name: "oci://registry.example/judges/reader:v1", Manifest: one, Digest: two},
 	}}
 	text := must.Get(f.Bytes())(t)
-	again, err := trust.ParseLock("shadowcourt.lock", text)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	again := must.Get(trust.ParseLock("shadowcourt.lock", text))(t, text)
 	if m := again.Module("oci://registry.example/judges/reader:v1"); m == nil || m.Manifest != one || m.Digest != two {
 		t.Errorf("%+v of\n%s", m, text)
 	}
@@ -304,10 +280,8 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 	if (*trust.Lock)(nil).Module("specter") != nil || again.Module("bulwark") != nil {
 		t.Error("a module that is not pinned")
 	}
-	if err := again.Check(map[string]string{"specter": two}); err != nil {
-		t.Error(err)
-	}
-	err = again.Check(map[string]string{"specter": one, "bulwark": one})
+	must.Do(t, again.Check(map[string]string{"specter": two}))
+	err := again.Check(map[string]string{"specter": one, "bulwark": one})
 	want := "shadowcourt.lock: bulwark is not in it\nshadowcourt.lock:7:13: specter is " + one + ", and " + two + " is pinned"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
@@ -317,9 +291,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 func TestFaultsOfLockFiles(t *testing.T) {
 	_, err := trust.ParseLock("l", []byte("modules:\n  - {module: a, digest: sha256:1}\n  - {module: a, digest: "+one+", manifest: md5:2}\n  - {digest: "+one+"}\nextra: 1\n"))
 	for _, want := range []string{"l:2:25: modules[0].digest: ", "l:3:14: modules[1].module: ", "modules[1].manifest: ", "l:4:5: modules[2].module: ", "l:5:1: extra: "} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in\n%v", want, err)
-		}
+		check.Fails(t, err, want, "not in")
 	}
 }
 
@@ -332,8 +304,6 @@ func FuzzParseLock(f *testing.F) {
 			return
 		}
 		text := must.Get(l.Bytes())(t)
-		if _, err := trust.ParseLock("l", text); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		must.Get(trust.ParseLock("l", text))(t, text)
 	})
 }

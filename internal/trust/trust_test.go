@@ -24,6 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -156,9 +157,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	// A copy for a site without a network has the signature of the original.
 	copied := subject
 	copied.Repository = "oci-layout:/srv/modules/reader"
-	if _, err := w.Decide(t.Context(), copied, documents, asked, now); err != nil {
-		t.Error(err)
-	}
+	must.Get(w.Decide(t.Context(), copied, documents, asked, now))(t)
 	seen := w.Verify(t.Context(), subject, documents, now)
 	if len(seen) != 2 || seen[0].Counts || seen[0].Signer != "" || seen[0].KeyID != w.keys["foreign"].ID() || !seen[1].Counts || !seen[1].At.Equal(now) {
 		t.Errorf("verified as %+v", seen)
@@ -230,9 +229,7 @@ func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {
 		})
 	}
 	// The day of its expiry is the last on which a key counts.
-	if _, err := w.Decide(t.Context(), subject, by("old"), asked, time.Date(2026, 11, 26, 23, 59, 59, 0, time.UTC)); err != nil {
-		t.Error(err)
-	}
+	must.Get(w.Decide(t.Context(), subject, by("old"), asked, time.Date(2026, 11, 26, 23, 59, 59, 0, time.UTC)))(t)
 	rejected(t, func() error {
 		_, err := w.Decide(t.Context(), subject, by("old"), asked, time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC))
 		return err
@@ -252,11 +249,9 @@ func TestAccept_DI2_TwoSigners(t *testing.T) {
 		}
 		return list
 	}
-	d, err := w.Decide(t.Context(), subject, signed("other", "acme"), use, now)
-	if err != nil || d.Signer != "other, acme" {
-		t.Errorf("decided as %+v, %v", d, err)
-	}
-	_, err = w.Decide(t.Context(), subject, signed("acme", "acme", "foreign"), use, now)
+	d := must.Get(w.Decide(t.Context(), subject, signed("other", "acme"), use, now))(t)
+	check.Equal(t, d.Signer, "other, acme", "decided as")
+	_, err := w.Decide(t.Context(), subject, signed("acme", "acme", "foreign"), use, now)
 	rejected(t, err, "trust.yaml:21 allow[2].signed_by", "1 of 2 signatures by acme, other")
 }
 
@@ -343,9 +338,7 @@ func TestAccept_DI2_TheOlderFormWithEd25519AndWithoutAKey(t *testing.T) {
 	}
 	for signature, why := range map[string]string{"": "no signature in base64", "!": "no signature in base64", "AAAA": "keyless signatures are verified as bundles only"} {
 		s := with(payload, map[string]string{"dev.cosignproject.cosign/signature": signature, "dev.sigstore.cosign/certificate": "x"})
-		if !strings.Contains(s.Why, why) {
-			t.Errorf("verified as %+v", s)
-		}
+		check.Contains(t, s.Why, why, "verified as", s)
 	}
 }
 
@@ -392,9 +385,7 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	p := load(t, map[string]string{"publisher.key.pub": publicText(t, w.keys["acme"])}, written+"\n")
 	use := asked
 	use.Granted = append(slices.Clone(asked.Granted), abi.CapSource) // which it does not ask for, so that the host does not give it
-	if _, err := p.Decide(t.Context(), subject, documents, use, now); err != nil {
-		t.Error(err)
-	}
+	must.Get(p.Decide(t.Context(), subject, documents, use, now))(t)
 	// A name with the characters of patterns is written as itself.
 	named := asked
 	named.Name = `a*[b]\?"`
@@ -410,13 +401,9 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	if seen := none.Verify(t.Context(), subject, documents, now); len(seen) != 1 || seen[0].Counts {
 		t.Errorf("verified as %+v", seen)
 	}
-	if err := none.AllowsLocal(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, none.AllowsLocal())
 	rejected(t, load(t, nil, "local: false\n").AllowsLocal(), "trust.yaml:1 local", "")
-	if err := p.AllowsLocal(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.AllowsLocal())
 }
 
 func TestARepositoryIsCoveredByARuleForItOrAbove(t *testing.T) {
@@ -473,9 +460,7 @@ func TestAccept_DI3_LayoutsAreTheFoldersThatAreOpened(t *testing.T) {
 			"modules/current": false, "modules/current/../evil": false, "elsewhere": false, "modules/../elsewhere": false,
 		} {
 			err := p.Covers(trust.Subject{Repository: moduleref.Layout + dir + "/" + folder}, trust.Use{})
-			if (err == nil) != want {
-				t.Errorf("from %s, %s: %v", from, folder, err)
-			}
+			check.Equal(t, err == nil, want, "from", from, folder, err)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Registry is a registry in memory, without access control. Safe for concurrent use.
@@ -70,17 +72,10 @@ func (r *Registry) Manifest(t testing.TB, repository, name, mediaType string, da
 
 func (r *Registry) send(t testing.TB, method, path, mediaType string, data []byte) {
 	t.Helper()
-	q, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.Host+"/v2/"+path, bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(http.NewRequestWithContext(t.Context(), method, "http://"+r.Host+"/v2/"+path, bytes.NewReader(data)))(t)
 	q.Header.Set("Content-Type", mediaType)
 	answer, err := http.DefaultClient.Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusCreated {
-		t.Fatalf("%s %s: %s", method, path, answer.Status)
-	}
+	must.Equal(t, answer.StatusCode, http.StatusCreated, method, path, answer.Status)
 }

@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 //go:embed openapi/*.json
@@ -46,19 +48,11 @@ func describe(t testing.TB, name string) *description {
 
 func excerpt(t testing.TB, name string) *description {
 	t.Helper()
-	text, err := files.ReadFile("openapi/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(files.ReadFile("openapi/" + name))(t)
+	root := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	d := &description{root: object(modern(root)), compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
-	if err := d.compiler.AddResource(resource, d.root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.compiler.AddResource(resource, d.root))
 	return d
 }
 

@@ -269,8 +269,9 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 // derive derives the answer from the trial. What was stated must be that; the commit is taken as it is.
 func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answer {
 	own := alibi.Of(t)
-	if stated.Verdict == alibi.IsOpen && own.Verdict == alibi.NotYours { // at the price of the court, whose profile is not here
+	if stated.Verdict == alibi.IsOpen && own.Verdict != alibi.IsYours { // at the price of the court, whose profile is not here
 		own.Refuse(sanitize.Cut(stated.Why, maxWhy))
+		own.Lock, own.Next = alibi.Chance, sanitize.Cut(stated.Next, maxWhy)
 	}
 	if !(stated.Confidence >= 0 && stated.Confidence <= 1) {
 		p.fault(onLine(at, "answer.confidence"), abi.CodeOutOfRange, "is not in [0, 1]")
@@ -452,7 +453,7 @@ func sameCase(was *record.Trial, is abi.Case) bool {
 	return record.DigestOf(codec.AppendCase(nil, &is)) == was.Case
 }
 
-// sameResult compares results but for the experiments: those of Light stand in the answer alone.
+// sameResult compares results but for the experiments, since those of Light stand in the answer alone, and for the final label, which is the answer's.
 func sameResult(was json.RawMessage, is *trial.Result) bool {
 	var recorded trial.Result
 	if err := json.Unmarshal(was, &recorded); err != nil {
@@ -460,5 +461,6 @@ func sameResult(was json.RawMessage, is *trial.Result) bool {
 	}
 	own := *is
 	recorded.Experiments, own.Experiments = nil, nil
+	recorded.Final, own.Final = trial.Final{}, trial.Final{}
 	return sameJSON(recorded, own)
 }

@@ -61,19 +61,13 @@ func FuzzPush(f *testing.F) {
 		must.Get(p.verify(t.Context(), nil))(t)
 		for i := range p.trials {
 			own := &p.trials[i]
-			if _, err := render.NewParts(own.trial, nil); err != nil {
-				t.Error(err)
-			}
+			must.Get(render.NewParts(own.trial, nil))(t)
 			if own.answer != nil {
-				if _, err := render.NewAnswerParts(&render.Answered{Answer: *own.answer, Trial: own.trial}); err != nil {
-					t.Error(err)
-				}
+				must.Get(render.NewAnswerParts(&render.Answered{Answer: *own.answer, Trial: own.trial}))(t)
 			}
 			own.trial.Answered()
 			var text bytes.Buffer
-			if err := render.Explain(&text, own.trial, nil, render.TerminalOptions{}); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, render.Explain(&text, own.trial, nil, render.TerminalOptions{}))
 			p.verdict(own)
 		}
 	})
@@ -102,6 +96,11 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 		return func(t *trial.Trial) {
 			t.Result.Final.Classification, t.Result.Light.Classification = label, label
 			t.Passes[0].Verdict.FinalClassification = label
+			for i := range t.Result.Experiments { // too few runs to tell
+				if e := &t.Result.Experiments[i]; e.Product == abi.Base && e.Tests == abi.Base {
+					e.Runs, e.Passed = 2, 2
+				}
+			}
 		}
 	}
 	whole := aPush(t, nil)

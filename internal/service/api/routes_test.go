@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -214,10 +215,8 @@ func TestAccept_SV5_HostileBodiesAreRejectedByEveryRoute(t *testing.T) {
 			}
 		}
 	}
-	list, err := s.store.Dockets(t.Context(), storeAll)
-	if err != nil || len(list) != 0 {
-		t.Errorf("%d dockets were made, %v", len(list), err)
-	}
+	list := must.Get(s.store.Dockets(t.Context(), storeAll))(t)
+	check.Len(t, list, 0, "dockets were made")
 }
 
 func TestAccept_SV5_HostileParametersAreRejectedByEveryRoute(t *testing.T) {
@@ -321,9 +320,7 @@ func TestAccept_SV6_ValuesThatTheDocumentForbidsAreRejected(t *testing.T) {
 	// FZ8: what JSON Schema calls an integer is one.
 	for days, want := range map[string]int{"516": 201, "516.0": 201, "5.16e2": 201, "516.5": 422, "-1.0": 422, "1e309": 400, "3661.0": 422} {
 		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","scopes":["submit"],"days":`+days+`}`))
-		if status != want {
-			t.Errorf("days %s: %d %s", days, status, body)
-		}
+		check.Equal(t, status, want, "days", days, body)
 	}
 	for name, schema := range s.doc.Components.Schemas.Map() {
 		for field, property := range schema.Properties {

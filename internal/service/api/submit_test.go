@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -29,9 +30,7 @@ func (s *service) submit(t *testing.T, query string, header http.Header, body st
 	if status >= 400 {
 		to = &p
 	}
-	if err := json.Unmarshal(text, to); err != nil {
-		t.Fatalf("%d %s: %v", status, text, err)
-	}
+	must.Do(t, json.Unmarshal(text, to), status, text)
 	if status < 300 && h.Get("Location") != api.Prefix+"/dockets/"+jsonOf(t, d.ID) {
 		t.Errorf("Location %q of docket %d", h.Get("Location"), d.ID)
 	}
@@ -99,9 +98,7 @@ func TestAccept_SV3_RequestsWithOneKeyAtOnceMakeOneDocket(t *testing.T) {
 			t.Fatalf("dockets %v", ids)
 		}
 	}
-	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 1 {
-		t.Errorf("%d dockets, %v", len(list), err)
-	}
+	check.Equal(t, len(must.Get(s.store.Dockets(t.Context(), storeAll))(t)), 1, "dockets")
 }
 
 // A body of lines that are no cases is not read to its end.
@@ -112,9 +109,7 @@ func TestAccept_SV5_ADocketWithoutCasesIsGivenUp(t *testing.T) {
 	if status != 422 || p.Code != wire.BadDocket || len(p.Errors) != 100 {
 		t.Errorf("%d %+v", status, p)
 	}
-	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 0 {
-		t.Errorf("%d dockets, %v", len(list), err)
-	}
+	check.Equal(t, len(must.Get(s.store.Dockets(t.Context(), storeAll))(t)), 0, "dockets")
 }
 
 func TestAccept_SV1_EveryFormatIsFoundOut(t *testing.T) {
@@ -206,9 +201,7 @@ func TestAccept_SV3_ABrokenUploadLeavesNothing(t *testing.T) {
 		_ = response.Body.Close()
 		t.Fatalf("answered with %s", response.Status)
 	}
-	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 0 {
-		t.Errorf("%d dockets, %v", len(list), err)
-	}
+	check.Equal(t, len(must.Get(s.store.Dockets(t.Context(), storeAll))(t)), 0, "dockets")
 	if status, d, p := s.submit(t, "", http.Header{"Idempotency-Key": {"x"}}, body.String()); status != 202 || d.Cases != 1200 {
 		t.Errorf("sent again: %d %+v %+v", status, d, p)
 	}

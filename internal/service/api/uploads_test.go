@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -68,12 +69,8 @@ func TestAccept_SV5_ASubmissionWaitsForASlot(t *testing.T) {
 		done <- status
 	}()
 	first.send(t, caseWith("a"))
-	if status := first.end(t); status != http.StatusAccepted {
-		t.Errorf("the first: %d", status)
-	}
-	if status := <-done; status != http.StatusAccepted {
-		t.Errorf("who waited: %d", status)
-	}
+	check.Equal(t, first.end(t), http.StatusAccepted, "the first")
+	check.Equal(t, <-done, http.StatusAccepted, "who waited")
 }
 
 func TestAccept_SV5_ASubmissionWithoutASlotIsToldWhenToComeAgain(t *testing.T) {
@@ -125,7 +122,5 @@ func TestAccept_SV5_AnUploadEndsWithItsConnection(t *testing.T) {
 	if status, d, p := s.submit(t, "", nil, caseWith("b")); status != http.StatusAccepted || d.ID == 1 {
 		t.Errorf("another docket: %d %+v", status, p)
 	}
-	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 1 {
-		t.Errorf("%d dockets, %v", len(list), err)
-	}
+	check.Equal(t, len(must.Get(s.store.Dockets(t.Context(), storeAll))(t)), 1, "dockets")
 }

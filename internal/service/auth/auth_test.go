@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -81,9 +82,7 @@ func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
-	if n := s.codes.get(string(wire.Unauthenticated)); n != 11 {
-		t.Errorf("%d rejections were counted", n)
-	}
+	check.Equal(t, s.codes.get(string(wire.Unauthenticated)), 11, "rejections were counted")
 }
 
 func TestAccept_SV5_RequestsFromOtherSitesAreRejected(t *testing.T) {
@@ -111,12 +110,8 @@ func TestAccept_SV5_RequestsFromOtherSitesAreRejected(t *testing.T) {
 		}
 		header.Set("Authorization", "Bearer "+token)
 		status, body, answer := ask(t, nil, tc.method, s.URL+"/operate", header, "")
-		if status != tc.want {
-			t.Errorf("%s: %d %s", name, status, body)
-		}
-		if answer.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s: other origins may read the answer", name)
-		}
+		check.Equal(t, status, tc.want, name, body)
+		check.Equal(t, answer.Get("Access-Control-Allow-Origin"), "", name, "other origins may read the answer")
 	}
 }
 
@@ -127,9 +122,7 @@ func TestAccept_SV5_SecurityHeaders(t *testing.T) {
 		_, _, h := ask(t, nil, "GET", s.URL+path, nil, "")
 		policy := h.Get("Content-Security-Policy")
 		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
-			if !strings.Contains(policy, part) {
-				t.Errorf("%s: policy %q lacks %q", path, policy, part)
-			}
+			check.Contains(t, policy, part, path, "policy")
 		}
 		if strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
@@ -137,13 +130,9 @@ func TestAccept_SV5_SecurityHeaders(t *testing.T) {
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
 		} {
-			if h.Get(name) != want {
-				t.Errorf("%s: %s is %q", path, name, h.Get(name))
-			}
+			check.Equal(t, h.Get(name), want, path, name)
 		}
-		if h.Get("Strict-Transport-Security") != "" {
-			t.Errorf("%s: promises https without it", path)
-		}
+		check.Equal(t, h.Get("Strict-Transport-Security"), "", path, "promises https without it")
 	}
 }
 
@@ -167,9 +156,7 @@ func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 		t.Fatalf("signing in: %d to %q", status, h.Get("Location"))
 	}
 	for _, part := range []string{"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=43200"} {
-		if !strings.Contains(cookie, part) {
-			t.Errorf("cookie %q lacks %s", cookie, part)
-		}
+		check.Contains(t, cookie, part, "cookie")
 	}
 	if strings.Contains(cookie, token) || strings.Contains(cookie, "Secure") {
 		t.Errorf("cookie %q", cookie)
@@ -201,25 +188,17 @@ func TestAccept_SV5_SessionsEnd(t *testing.T) {
 		token, id := s.keep(t, store.Token{Submitter: "ann", Scopes: []string{"review"}})
 		b := browser(t)
 		login(t, b, s.URL, token, "")
-		if got := status(t, b, s.URL+"/review"); got != 200 {
-			t.Fatalf("signed in: %d", got)
-		}
+		must.Equal(t, status(t, b, s.URL+"/review"), 200, "signed in")
 		return b, id
 	}
 	b, id := signIn()
 	must.Do(t, s.store.RevokeToken(t.Context(), id))
-	if got := status(t, b, s.URL+"/review"); got != 401 {
-		t.Errorf("the token was revoked: %d", got)
-	}
+	check.Equal(t, status(t, b, s.URL+"/review"), 401, "the token was revoked")
 	b, _ = signIn()
 	s.clock.move(12*time.Hour - time.Second)
-	if got := status(t, b, s.URL+"/review"); got != 200 {
-		t.Errorf("before its end: %d", got)
-	}
+	check.Equal(t, status(t, b, s.URL+"/review"), 200, "before its end")
 	s.clock.move(time.Second)
-	if got := status(t, b, s.URL+"/review"); got != 401 {
-		t.Errorf("after its end: %d", got)
-	}
+	check.Equal(t, status(t, b, s.URL+"/review"), 401, "after its end")
 }
 
 func TestAccept_SV5_SecureCookiesBehindHTTPS(t *testing.T) {
@@ -245,9 +224,7 @@ func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
 	wants := func(what, token string, times, want int) {
 		t.Helper()
 		for range times {
-			if got := status(t, nil, s.URL+"/any", "Authorization", "Bearer "+token); got != want {
-				t.Errorf("%s: %d", what, got)
-			}
+			check.Equal(t, status(t, nil, s.URL+"/any", "Authorization", "Bearer "+token), want, what)
 		}
 	}
 	wants("valid", token, 1, 200)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -119,9 +120,7 @@ func oidcSite(t *testing.T, i *issuer, change func(*auth.OIDC)) *site {
 func signIn(t *testing.T, s *site, b *http.Client, edit func(callback *url.URL)) (int, string, string) {
 	t.Helper()
 	status, body, h := ask(t, b, "GET", s.URL+auth.OIDCPath+"?return=/review", nil, "")
-	if status != 303 {
-		t.Fatalf("%d %s", status, body)
-	}
+	must.Equal(t, status, 303, body)
 	if cookie := h.Get("Set-Cookie"); !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("cookie %q", cookie)
 	}
@@ -149,9 +148,7 @@ func TestAccept_SV5_OIDCSignsPeopleIn(t *testing.T) {
 	if status, _, _ := ask(t, b, "GET", s.URL+"/operate", nil, ""); status != 403 {
 		t.Errorf("somebody who is no operator: %d", status)
 	}
-	if session, err := s.sessionOf(t, b); err != nil || session.Name != "ann@example.com" {
-		t.Errorf("named %q, %v", session.Name, err)
-	}
+	check.Equal(t, must.Get(s.sessionOf(t, b))(t).Name, "ann@example.com", "named")
 	i.claims["groups"] = []string{"x", "operators"}
 	b = browser(t)
 	signIn(t, s, b, nil)
@@ -222,9 +219,7 @@ func TestAccept_SV5_OIDCIsBoundToTheBrowserAndTheTime(t *testing.T) {
 		t.Errorf("another browser: %d", status)
 	}
 	status, _, _ = signIn(t, s, victim, func(*url.URL) { s.clock.move(11 * time.Minute) })
-	if status != 400 {
-		t.Errorf("too late: %d", status)
-	}
+	check.Equal(t, status, 400, "too late")
 	// A callback is used once.
 	b := browser(t)
 	var used string

@@ -30,9 +30,7 @@ func (s *site) keep(t *testing.T, kept store.Token) (text string, id int64) {
 	text, err := auth.NewToken(rand.Reader)
 	must.Do(t, err)
 	kept.Name = kept.Submitter + "'s"
-	if kept, err = s.store.AddToken(t.Context(), auth.HashOf(text), kept); err != nil {
-		t.Fatal(err)
-	}
+	kept = must.Get(s.store.AddToken(t.Context(), auth.HashOf(text), kept))(t)
 	return text, kept.ID
 }
 

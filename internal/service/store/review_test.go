@@ -17,18 +17,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func inbox(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
-	same := func(id string) docket.Entry {
+	alike := func(id string) docket.Entry {
 		e := docket.Entry{Case: aCase(id, "panic: nil map")}
 		e.Case.Subject = "one failure"
 		return e
 	}
-	submit(t, s, store.Submission{Submitter: "ci", Repository: "shop", Name: "n"}, same("a"), same("b"), same("c"), entriesOf("sure")[0], entriesOf("lost")[0])
+	entries := append(entriesOf("sure", "lost"), alike("a"), alike("b"), alike("c"))
+	submit(t, s, store.Submission{Submitter: "ci", Repository: "shop", Name: "n"}, entries...)
 	tryAll(t, s, func(e *store.Claim) store.NewVerdict {
 		switch e.Case.ID {
 		case "sure":
@@ -38,44 +40,28 @@ func inbox(t *testing.T, s *store.Store) {
 		}
 		return verdictOf(e, "bug", 0.4)
 	})
-	count := func(f store.InboxFilter) ([]store.Group, int, error) {
-		box, err := s.Inbox(ctx, f)
-		return box.Groups, box.Total, err
+	box := must.Get(s.Inbox(ctx, store.InboxFilter{}))(t)
+	groups := box.Groups
+	if box.Total != 2 || len(groups) != 2 || groups[0].Entries != 3 || groups[1].Sample.CaseID != "lost" || groups[0].Value <= groups[1].Value {
+		t.Fatalf("%+v", box)
 	}
-	groups, total, err := count(store.InboxFilter{})
-	must.Do(t, err)
-	if total != 2 || len(groups) != 2 || groups[0].Entries != 3 || groups[1].Sample.CaseID != "lost" || groups[0].Value <= groups[1].Value {
-		t.Fatalf("%d %+v", total, groups)
-	}
-	for name, f := range map[string]store.InboxFilter{
-		"all":        {Sure: true},
-		"repository": {Sure: true, Repository: "shop"},
+	for _, tc := range []struct {
+		name   string
+		filter store.InboxFilter
+		want   int
+	}{
+		{"all", store.InboxFilter{Sure: true}, 3},
+		{"repository", store.InboxFilter{Sure: true, Repository: "shop"}, 3},
+		{"text", store.InboxFilter{Text: "LOST"}, 1},
+		{"status", store.InboxFilter{Statuses: []trial.Status{trial.Mistrial}}, 1},
+		{"label", store.InboxFilter{Label: "bug"}, 1},
+		{"another repository", store.InboxFilter{Repository: "other"}, 0},
 	} {
-		if _, total, err := count(f); err != nil || total != 3 {
-			t.Errorf("%s: %d, %v", name, total, err)
-		}
+		same(t, tc.name, must.Get(s.Inbox(ctx, tc.filter))(t).Total, tc.want)
 	}
-	for name, f := range map[string]store.InboxFilter{
-		"text": {Text: "LOST"}, "status": {Statuses: []trial.Status{trial.Mistrial}}, "label": {Label: "bug"},
-	} {
-		if _, total, err := count(f); err != nil || total != 1 {
-			t.Errorf("%s: %d, %v", name, total, err)
-		}
-	}
-	if _, total, err := count(store.InboxFilter{Repository: "other"}); err != nil || total != 0 {
-		t.Errorf("another repository: %d, %v", total, err)
-	}
-	labels := must.Get(s.OpenLabels(ctx))(t)
-	if diff := cmp.Diff([]store.LabelCount{{"bug", 3}, {"", 1}}, labels); diff != "" {
-		t.Error(diff)
-	}
-	c := must.Get(s.CorrectGroup(ctx, "ann", "flake", groups[0].Key, store.InboxFilter{}))(t)
-	if c.Entries != 3 {
-		t.Errorf("%+v", c)
-	}
-	if groups, total, err = count(store.InboxFilter{}); err != nil || total != 1 {
-		t.Errorf("after the correction: %d %+v, %v", total, groups, err)
-	}
+	same(t, "labels", must.Get(s.OpenLabels(ctx))(t), []store.LabelCount{{"bug", 3}, {"", 1}})
+	same(t, "corrected", must.Get(s.CorrectGroup(ctx, "ann", "flake", groups[0].Key, store.InboxFilter{}))(t).Entries, 3)
+	same(t, "groups after the correction", must.Get(s.Inbox(ctx, store.InboxFilter{}))(t).Total, 1)
 }
 
 func corrects(t *testing.T, s *store.Store) {
@@ -83,9 +69,7 @@ func corrects(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
 	a, b := store.TrialID{Docket: d.ID, Ordinal: 1}, store.TrialID{Docket: d.ID, Ordinal: 2}
-	if _, err := s.Correct(ctx, "ann", "bug", []store.TrialID{a}); !errors.Is(err, store.ErrState) {
-		t.Errorf("before it was tried: %v", err)
-	}
+	check.Is(t, check.Err(s.Correct(ctx, "ann", "bug", []store.TrialID{a})), store.ErrState, "before it was tried")
 	tryAll(t, s, surely)
 	for name, c := range map[string]struct {
 		label string
@@ -97,27 +81,20 @@ func corrects(t *testing.T, s *store.Store) {
 		"missing": {"bug", []store.TrialID{a, {Docket: d.ID, Ordinal: 9}}, store.ErrNotFound},
 		"twice":   {"bug", []store.TrialID{a, a}, store.ErrState},
 	} {
-		if _, err := s.Correct(ctx, "ann", c.label, c.ids); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, check.Err(s.Correct(ctx, "ann", c.label, c.ids)), c.want, name)
 	}
 	first := must.Get(s.Correct(ctx, "ann", "bug", []store.TrialID{a, b}))(t)
 	second := must.Get(s.Correct(ctx, "bob", "flake", []store.TrialID{b}))(t)
-	state := func() [2]string {
+	expect := func(what string, want ...string) {
+		t.Helper()
 		list := must.Get(s.Entries(ctx, store.EntryFilter{Docket: d.ID}))(t)
-		return [2]string{list[0].Corrected, list[1].Corrected}
+		same(t, what, []string{list[0].Corrected, list[1].Corrected}, want)
 	}
-	if got := state(); got != [2]string{"bug", "flake"} {
-		t.Errorf("%q", got)
-	}
+	expect("both corrected", "bug", "flake")
 	must.Get(s.Undo(ctx, "bob", first.ID))(t)
-	if got := state(); got != [2]string{"", "flake"} {
-		t.Errorf("the first undone: %q", got)
-	}
+	expect("the first undone", "", "flake")
 	must.Get(s.Undo(ctx, "bob", second.ID))(t)
-	if got := state(); got != [2]string{"", ""} {
-		t.Errorf("both undone: %q", got)
-	}
+	expect("both undone", "", "")
 	third := must.Get(s.Correct(ctx, "ann", "bug", []store.TrialID{b}))(t)
 	// What is said again is the same correction, also when it is said at once.
 	var all sync.WaitGroup
@@ -131,12 +108,8 @@ func corrects(t *testing.T, s *store.Store) {
 	all.Wait()
 	fourth := must.Get(s.Correct(ctx, "ann", "flake", []store.TrialID{b}))(t)
 	must.Get(s.Undo(ctx, "ann", fourth.ID))(t)
-	if got := state(); got != [2]string{"", "bug"} {
-		t.Errorf("back to the one before: %q", got)
-	}
-	if _, err := s.Undo(ctx, "ann", fourth.ID); !errors.Is(err, store.ErrState) {
-		t.Errorf("undone twice: %v", err)
-	}
+	expect("back to the one before", "", "bug")
+	check.Is(t, check.Err(s.Undo(ctx, "ann", fourth.ID)), store.ErrState, "undone twice")
 	list := must.Get(s.CorrectionsOf(ctx, b))(t)
 	if len(list) != 4 || list[0].ID != fourth.ID || list[0].Undone.IsZero() || list[1].ID != third.ID || !list[1].Undone.IsZero() {
 		t.Errorf("%+v", list)
@@ -151,18 +124,15 @@ func casebookLog(t *testing.T, s *store.Store) {
 	a, b := store.TrialID{Docket: d.ID, Ordinal: 1}, store.TrialID{Docket: d.ID, Ordinal: 2}
 	first := must.Get(s.Correct(ctx, "ann", "bug", []store.TrialID{a}))(t)
 	must.Get(s.Correct(ctx, "ann", "flake", []store.TrialID{b}))(t)
-	if later := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("c")...); later.Casebook != 2 {
-		t.Errorf("a docket behind two corrections sees revision %d", later.Casebook)
-	}
+	later := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("c")...)
+	same(t, "the revision that a docket behind two corrections sees", later.Casebook, int64(2))
 	must.Get(s.Undo(ctx, "ann", first.ID))(t)
 	for revision, want := range map[int64][]int64{0: nil, 1: {1}, 2: {1, 2}, 3: {2}} {
 		if got, err := s.CasebookLog(ctx, revision, ""); err != nil || !slices.Equal(got, want) {
 			t.Errorf("revision %d: %v, %v", revision, got, err)
 		}
 	}
-	if _, err := s.CasebookLog(ctx, 4, ""); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a revision to come: %v", err)
-	}
+	check.Is(t, check.Err(s.CasebookLog(ctx, 4, "")), store.ErrNotFound, "a revision to come")
 	_, learned, _, err := s.CasebookRun(ctx, 2, "")
 	must.Do(t, err)
 	if len(learned) != 1 || learned[0].Case.ID != "b" || learned[0].Label != "flake" || learned[0].Origin != "confirmed" || learned[0].Confidence != 0.9 {
@@ -179,8 +149,7 @@ func remembers(t *testing.T, s *store.Store) {
 	for i := range list {
 		must.Do(t, u.Add(ctx, &list[i], nil))
 	}
-	var err error
-	_, _, err = u.Finish(ctx, "x", []string{"quiet"})
+	_, _, err := u.Finish(ctx, "x", []string{"quiet"})
 	must.Do(t, err)
 	tryAll(t, s, func(e *store.Claim) store.NewVerdict {
 		if e.Case.ID == "c" {
@@ -194,37 +163,26 @@ func remembers(t *testing.T, s *store.Store) {
 	for _, l := range learned {
 		got = append(got, fmt.Sprint(l.Case.ID, l.Origin, l.Status, l.Label))
 	}
-	if diff := cmp.Diff([]string{"adecidedaffirmedbug", "bconfirmedconfirmedflake", "cdecided"}, got); diff != "" || !cmp.Equal(suites, []string{"quiet"}) {
-		t.Error(suites, diff)
-	}
+	same(t, "learned", got, []string{"adecidedaffirmedbug", "bconfirmedconfirmedflake", "cdecided"})
+	same(t, "suites", suites, []string{"quiet"})
 }
 
 func generations(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
 	digest := must.Get(s.AddBlob(ctx, []byte("wasm")))(t)
-	if content, err := s.Blob(ctx, digest); err != nil || string(content) != "wasm" {
-		t.Errorf("%q, %v", content, err)
-	}
-	if _, err := s.AddGeneration(ctx, store.Generation{Parts: store.Parts{Modules: map[string]string{"m": "other"}}}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a module that is not there: %v", err)
-	}
+	same(t, "the module", string(must.Get(s.Blob(ctx, digest))(t)), "wasm")
+	unknown := store.Parts{Modules: map[string]string{"m": "other"}}
+	check.Is(t, check.Err(s.AddGeneration(ctx, store.Generation{Parts: unknown})), store.ErrNotFound, "a module that is not there")
 	parts := store.Parts{Modules: map[string]string{"m": digest}}
 	current := must.Get(s.BeginWith(ctx, store.Generation{Parts: parts, Note: "shipped"}))(t)
-	if again, err := s.BeginWith(ctx, store.Generation{Parts: parts}); err != nil || again != current {
-		t.Errorf("%d and %d, %v", current, again, err)
-	}
+	same(t, "the generation that is there already", must.Get(s.BeginWith(ctx, store.Generation{Parts: parts}))(t), current)
 	g := must.Get(s.AddGeneration(ctx, store.Generation{Parent: current, Parts: parts, Author: "ann", Share: 0.5}))(t)
-	got := must.Get(s.Generation(ctx, g.ID))(t)
-	if diff := cmp.Diff(g, got); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "the generation", must.Get(s.Generation(ctx, g.ID))(t), g)
 	if list, err := s.Generations(ctx, 0, 0); err != nil || len(list) != 2 || list[0].ID != g.ID {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := s.Submit(ctx, store.Submission{Generation: 99}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a docket of no generation: %v", err)
-	}
+	check.Is(t, check.Err(s.Submit(ctx, store.Submission{Generation: 99})), store.ErrNotFound, "a docket of no generation")
 }
 
 // A label that one case of a group may have, all may have: others are another group.
@@ -239,9 +197,7 @@ func TestGroupsShareTheirLabels(t *testing.T) {
 		kept := must.Get(s.Entry(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
 		groups[kept.Group] = append(groups[kept.Group], strings.Join(labels, " "))
 	}
-	if len(groups) != 3 {
-		t.Errorf("the groups are %q", groups)
-	}
+	check.Equal(t, len(groups), 3, "the groups", groups)
 	for _, list := range groups {
 		if len(list) > 1 && !slices.Equal(list, []string{"bug flake", "flake bug"}) {
 			t.Errorf("%q are one group", list)
@@ -280,19 +236,13 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 		k.LabelNames["flake"] != "it comes and goes" || len(k.Labels) != 2 {
 		t.Errorf("the first is %+v", k)
 	}
-	var err error
-	if known, err = s.KnownLabels(t.Context(), store.EntryFilter{Repository: "example.org/b"}); err != nil || len(known) != 0 {
-		t.Errorf("of the other repository there is %+v, %v", known, err)
-	}
+	same(t, "known labels of the other repository", len(must.Get(s.KnownLabels(t.Context(), store.EntryFilter{Repository: "example.org/b"}))(t)), 0)
 
-	tallies := must.Get(s.Tallies(t.Context(), "", time.Time{}))(t)
 	const each = time.Millisecond
-	if diff := cmp.Diff([]store.Tally{
+	same(t, "tallies", must.Get(s.Tallies(t.Context(), "", time.Time{}))(t), []store.Tally{
 		{Label: "bug", Light: "bug", Results: 3, Took: 3 * each},
 		{Label: "bug", Light: "bug", Results: 2, Took: 2 * each, Truth: "bug", Corrected: true, Stated: 0.9},
-	}, tallies); diff != "" {
-		t.Error(diff)
-	}
+	})
 }
 
 // answersOfTheAlibi submits answers of each kind, and reads them back. The casebook and profiles do not learn of them.
@@ -341,16 +291,10 @@ func answersOfTheAlibi(t *testing.T, s *store.Store) {
 		}
 	}
 	box := must.Get(s.Inbox(t.Context(), store.InboxFilter{Repository: "shop"}))(t)
-	if box.Entries != 2 {
-		t.Errorf("%d of the answers are in the inbox, and two need somebody", box.Entries)
-	}
+	same(t, "answers in the inbox, of which two need somebody", box.Entries, 2)
 	correction := must.Get(s.Correct(t.Context(), "ann", alibi.Caused, []store.TrialID{list[0].ID}))(t)
-	if log, err := s.CasebookLog(t.Context(), correction.Revision, "shop"); err != nil || len(log) != 0 {
-		t.Errorf("the casebook learned %v, %v", log, err)
-	}
-	if known, err := s.KnownLabels(t.Context(), store.EntryFilter{}); err != nil || len(known) != 0 {
-		t.Errorf("the docket of known labels has from %v, %v", known, err)
-	}
+	same(t, "what the casebook learned", len(must.Get(s.CasebookLog(t.Context(), correction.Revision, "shop"))(t)), 0)
+	same(t, "known labels", len(must.Get(s.KnownLabels(t.Context(), store.EntryFilter{}))(t)), 0)
 	tallies := must.Get(s.Tallies(t.Context(), "shop", time.Time{}))(t)
 	count := map[string]int{}
 	for _, tally := range tallies {
@@ -359,13 +303,9 @@ func answersOfTheAlibi(t *testing.T, s *store.Store) {
 		}
 		count[tally.Label+" "+tally.Truth] += tally.Results
 	}
-	if diff := cmp.Diff(map[string]int{"caused caused": 1, "preexisting ": 1, " ": 1}, count); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "tallies", count, map[string]int{"caused caused": 1, "preexisting ": 1, " ": 1})
 	must.Do(t, s.Recount(t.Context()))
-	if records, err := s.Records(t.Context(), d.ID); err != nil || len(records) != 1 {
-		t.Errorf("records %v, %v", records, err)
-	}
+	same(t, "records", len(must.Get(s.Records(t.Context(), d.ID))(t)), 1)
 	sent[2].Why = string(make([]byte, 70<<10))
 	u = must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci", Format: store.FormatAlibi}))(t)
 	if err := u.AddTried(t.Context(), &docket.Entry{Case: trials[2].Case}, store.NewVerdict{Trial: trials[2], Alibi: &sent[2]}); err == nil {
@@ -382,9 +322,7 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 	var corrections, dockets []int64
 	check := func(what string) {
 		t.Helper()
-		if err := s.Recount(ctx); err != nil {
-			t.Fatalf("after %s: %v", what, err)
-		}
+		must.Do(t, s.Recount(ctx), "after", what)
 	}
 	for round := range 24 {
 		switch r.IntN(5) {
@@ -441,9 +379,7 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 	}
 	must.Get(s.Retain(ctx, store.Keep{Age: time.Nanosecond}))(t)
 	check("all undone")
-	if box, err := s.Inbox(ctx, store.InboxFilter{}); err != nil || box.Total != 0 {
-		t.Errorf("%d groups are left, %v", box.Total, err)
-	}
+	same(t, "groups that are left", must.Get(s.Inbox(ctx, store.InboxFilter{}))(t).Total, 0)
 }
 
 // countsAtOnce completes batches and corrects groups at once: what is counted stays that of the entries, and nobody waits in a circle.
@@ -481,9 +417,7 @@ func countsAtOnce(t *testing.T, s *store.Store) { //nolint:thelper // a test of 
 	}
 	all.Wait()
 	must.Do(t, s.Recount(ctx))
-	if box, err := s.Inbox(ctx, store.InboxFilter{}); err != nil || box.Entries != 120 {
-		t.Errorf("%d trials need a person, %v", box.Entries, err)
-	}
+	same(t, "trials that need a person", must.Get(s.Inbox(ctx, store.InboxFilter{}))(t).Entries, 120)
 }
 
 // pages reads the inbox page by page, while what was read is corrected.
@@ -522,9 +456,7 @@ func pages(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 				break
 			}
 		}
-		if len(seen) != 23 {
-			t.Errorf("%s: %d groups on all pages", name, len(seen))
-		}
+		check.Equal(t, len(seen), 23, name, "groups on all pages")
 	}
 	var ordinals []int
 	f := store.EntryFilter{Docket: d.ID, Limit: 10}

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -71,9 +72,7 @@ func keepsSaved(t *testing.T, database, hash string) {
 // same compares what is there with what must be.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s:\n%s", what, diff)
-	}
+	check.Same(t, cmp.Diff(want, got), what)
 }
 
 // savedDockets gives the IDs of the dockets by their names.
@@ -102,9 +101,7 @@ func savedDockets(t *testing.T, s *store.Store) map[string]int64 {
 			t.Errorf("%s: %s, from %v to %v", d.Name, d.State, d.Created, d.Finished)
 		}
 	}
-	if len(ids) != 7 {
-		t.Fatalf("%d dockets", len(ids))
-	}
+	must.Equal(t, len(ids), 7, "dockets")
 	return ids
 }
 
@@ -159,15 +156,11 @@ func savedRecords(t *testing.T, s *store.Store) {
 		ids := must.Get(s.Records(t.Context(), docket))(t)
 		for _, id := range ids {
 			body := must.Get(s.Record(t.Context(), id))(t)
-			if _, err := record.Verify(t.Context(), bytes.NewReader(body), key, nil); err != nil {
-				t.Errorf("record %d of docket %d: %v", id, docket, err)
-			}
+			must.Get(record.Verify(t.Context(), bytes.NewReader(body), key, nil))(t, "record", id, "of docket", docket)
 			count++
 		}
 	}
-	if count != 4 {
-		t.Errorf("%d records", count)
-	}
+	check.Equal(t, count, 4, "records")
 }
 
 func savedAlibi(t *testing.T, s *store.Store) {
@@ -183,9 +176,7 @@ func savedAlibi(t *testing.T, s *store.Store) {
 func savedCorrections(t *testing.T, s *store.Store) {
 	t.Helper()
 	list := must.Get(s.Corrections(t.Context(), 0, 0))(t)
-	if len(list) != 2 {
-		t.Fatalf("%+v", list)
-	}
+	must.Len(t, list, 2)
 	undone, stands := list[0], list[1]
 	if stands.Label != "ab001" || stands.Author != "reviewer" || !stands.Undone.IsZero() || undone.Label != "si001" || undone.Undone.IsZero() || undone.UndoneBy != "reviewer" {
 		t.Errorf("%+v", list)
@@ -239,9 +230,7 @@ func savedPeople(t *testing.T, s *store.Store, hash string) {
 func savedGenerations(t *testing.T, s *store.Store) {
 	t.Helper()
 	list := must.Get(s.Generations(t.Context(), 0, 0))(t)
-	if len(list) != 3 {
-		t.Fatalf("%d generations", len(list))
-	}
+	must.Equal(t, len(list), 3, "generations")
 	current := must.Get(s.CurrentGeneration(t.Context()))(t)
 	ours, last, first := list[1], list[0], list[2]
 	if current != 2 || ours.ID != 2 || !ours.Current || ours.Parent != 1 || ours.Note != "our profile" || ours.Share != 1 || ours.Author != "admin" || last.Note != "not in force" || len(first.Modules) != 19 {

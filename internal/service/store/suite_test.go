@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -43,14 +44,9 @@ func openAt(t *testing.T, database string) *store.Store {
 
 func openWith(t *testing.T, database string, c *clock) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{Database: database, Now: c.now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(t.Context(), store.Config{Database: database, Now: c.now}))(t)
 	t.Cleanup(s.Close)
-	if _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Migrate(t.Context()))(t)
 	return s
 }
 
@@ -99,9 +95,7 @@ func migratesAtOnce(t *testing.T, database string) {
 		})
 	}
 	all.Wait()
-	if ran.Load() != 1 {
-		t.Errorf("%d programs ran migrations", ran.Load())
-	}
+	check.Equal(t, ran.Load(), 1, "programs ran migrations")
 }
 
 func aCase(id string, texts ...string) abi.Case {
@@ -189,10 +183,7 @@ func surely(e *store.Claim) store.NewVerdict { return verdictOf(e, "bug", 0.9) }
 
 func migrates(t *testing.T, s *store.Store) {
 	t.Helper()
-	ran := must.Get(s.Migrate(t.Context()))(t)
-	if len(ran) != 0 {
-		t.Errorf("a second time it ran %q", ran)
-	}
+	same(t, "what ran a second time", len(must.Get(s.Migrate(t.Context()))(t)), 0)
 	must.Do(t, s.CheckSchema(t.Context()))
 	must.Do(t, s.Ping(t.Context()))
 	// Older and newer ones are rejected.
@@ -219,9 +210,7 @@ func submits(t *testing.T, s *store.Store) {
 	}
 	must.Do(t, u.Add(t.Context(), &entry, nil))
 	must.Do(t, u.Add(t.Context(), &docket.Entry{Source: "x", Line: 4}, errors.New("no JSON")))
-	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 0 {
-		t.Fatalf("while it is received: %v, %v", list, err)
-	}
+	same(t, "dockets while it is received", len(must.Get(s.Dockets(t.Context(), store.DocketFilter{}))(t)), 0)
 	d, created, err := u.Finish(t.Context(), "body", nil)
 	must.Do(t, err)
 	if !created || d.State != store.Queued || d.Cases != 2 || d.Tried != 0 || d.Faults != 1 || d.Name != "nightly" || d.BodyDigest != "body" {
@@ -233,15 +222,9 @@ func submits(t *testing.T, s *store.Store) {
 		t.Errorf("%+v", d)
 	}
 	got := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
-	if diff := cmp.Diff(entry.Case, got.Trial.Case); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(entry.Members, got.Trial.Members); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(map[string]string{"bug": "Bug", "flake": "Flaky"}, got.Trial.LabelNames); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "the case", got.Trial.Case, entry.Case)
+	same(t, "the members", got.Trial.Members, entry.Members)
+	same(t, "the names of labels", got.Trial.LabelNames, map[string]string{"bug": "Bug", "flake": "Flaky"})
 	if got.Trial.Truth.Classification != "flake" || len(got.Trial.Passes) != 1 || got.Label != "bug" || got.Record == 0 {
 		t.Errorf("%+v", got)
 	}
@@ -254,15 +237,9 @@ func submits(t *testing.T, s *store.Store) {
 			t.Errorf("%+v", r.Trial.Result)
 		}
 	}
-	if count != 2 {
-		t.Errorf("%d results", count)
-	}
-	if record, err := s.Record(t.Context(), got.Record); err != nil || string(record) != "record\n" {
-		t.Errorf("%q, %v", record, err)
-	}
-	if ids, err := s.Records(t.Context(), d.ID); err != nil || !cmp.Equal(ids, []int64{got.Record}) {
-		t.Errorf("%v, %v", ids, err)
-	}
+	same(t, "results", count, 2)
+	same(t, "the record", string(must.Get(s.Record(t.Context(), got.Record))(t)), "record\n")
+	same(t, "records", must.Get(s.Records(t.Context(), d.ID))(t), []int64{got.Record})
 }
 
 func keys(t *testing.T, s *store.Store) {
@@ -295,9 +272,7 @@ func keys(t *testing.T, s *store.Store) {
 	if d1.ID != d2.ID || !created1 || created2 {
 		t.Errorf("%d %v, %d %v", d1.ID, created1, d2.ID, created2)
 	}
-	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 3 {
-		t.Errorf("%d dockets, %v", len(list), err)
-	}
+	same(t, "dockets", len(must.Get(s.Dockets(t.Context(), store.DocketFilter{}))(t)), 3)
 }
 
 func largeDocuments(t *testing.T, s *store.Store) {
@@ -308,9 +283,7 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	if n, bytes, err := s.DocumentsKept(t.Context()); err != nil || n != 2 || bytes < int64(2*len(long)) {
 		t.Errorf("%d documents of %d bytes, %v", n, bytes, err)
 	}
-	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{begin(t, s, d, 1).Case, begin(t, s, d, 2).Case}); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "cases", []abi.Case{begin(t, s, d, 1).Case, begin(t, s, d, 2).Case}, []abi.Case{a, b})
 }
 
 func hostileTexts(t *testing.T, s *store.Store) {
@@ -324,25 +297,17 @@ func hostileTexts(t *testing.T, s *store.Store) {
 	})
 	tryAll(t, s, func(e *store.Claim) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
 	got := must.Get(s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}))(t)
-	if diff := cmp.Diff(c, got.Trial.Case); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "the case", got.Trial.Case, c)
 	for _, text := range []string{"%", "_", `\`, "'", "\x00", "drop table"} {
-		if n, err := s.CountEntries(t.Context(), store.EntryFilter{Text: text}); err != nil {
-			t.Errorf("%q: %d, %v", text, n, err)
-		}
+		must.Get(s.CountEntries(t.Context(), store.EntryFilter{Text: text}))(t)
 	}
 	if got.Trial.Truth.Classification != "\x00" || got.Trial.Members[0].ID != "\x00" || got.Trial.LabelNames["\x00"] != "\x00" {
 		t.Errorf("%+v", got.Trial)
 	}
 	// What is listed and compared has a placeholder for it.
-	corrected, err := s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID})
-	if err != nil || corrected.Label != "\uFFFD" {
-		t.Errorf("%+v, %v", corrected, err)
-	}
-	counts, err := s.CountsOf(t.Context(), d.ID)
-	if err != nil || counts[d.ID].Known != 1 || counts[d.ID].Right != 1 {
-		t.Errorf("%+v, %v", counts[d.ID], err)
+	same(t, "the correction", must.Get(s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID}))(t).Label, "\uFFFD")
+	if c := must.Get(s.CountsOf(t.Context(), d.ID))(t)[d.ID]; c.Known != 1 || c.Right != 1 {
+		t.Errorf("%+v", c)
 	}
 }
 
@@ -354,17 +319,12 @@ func aborts(t *testing.T, s *store.Store) {
 		must.Do(t, u.Add(t.Context(), &entry, nil))
 	}
 	must.Do(t, u.Abort(t.Context()))
-	if n, err := s.CountEntries(t.Context(), store.EntryFilter{}); err != nil || n != 0 {
-		t.Errorf("%d entries, %v", n, err)
-	}
+	same(t, "entries", must.Get(s.CountEntries(t.Context(), store.EntryFilter{}))(t), 0)
 	left := must.Get(s.Submit(t.Context(), store.Submission{Submitter: "ci"}))(t)
 	must.Do(t, s.RemoveStaleUploads(t.Context(), 0))
-	if _, _, err := left.Finish(t.Context(), "x", nil); !errors.Is(err, store.ErrState) {
-		t.Errorf("after it was removed: %v", err)
-	}
-	if d := submit(t, s, store.Submission{Submitter: "ci", Key: "k"}, entry); d.Cases != 1 {
-		t.Errorf("sent again: %+v", d)
-	}
+	_, _, err := left.Finish(t.Context(), "x", nil)
+	check.Is(t, err, store.ErrState, "after it was removed")
+	same(t, "cases that are sent again", submit(t, s, store.Submission{Submitter: "ci", Key: "k"}, entry).Cases, 1)
 }
 
 // taken has two workers try a case, as when the queue takes the first one for lost: one verdict and its record are kept.
@@ -375,24 +335,16 @@ func taken(t *testing.T, s *store.Store) {
 	slow, quick := begin(t, s, d, 1), begin(t, s, d, 1)
 	must.Do(t, s.CompleteCase(ctx, quick, "quick", outcome(quick, surely)))
 	for _, late := range []*store.Outcome{outcome(slow, surely), {Fault: slow.Untried()}} {
-		if err := s.CompleteCase(ctx, slow, "slow", late); !errors.Is(err, store.ErrEnded) {
-			t.Errorf("the slow one: %v", err)
-		}
+		check.Is(t, s.CompleteCase(ctx, slow, "slow", late), store.ErrEnded, "the slow one")
 	}
-	if _, err := s.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: 1}); !errors.Is(err, store.ErrEnded) {
-		t.Errorf("begun again: %v", err)
-	}
+	check.Is(t, check.Err(s.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: 1})), store.ErrEnded, "begun again")
 	if d, err := s.Docket(ctx, d.ID); err != nil || d.Tried != 1 || d.Faults != 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if n, err := s.Waiting(ctx); err != nil || n != 1 {
-		t.Errorf("%d cases wait, %v", n, err)
-	}
+	same(t, "cases that wait", must.Get(s.Waiting(ctx))(t), int64(1))
 	last := begin(t, s, d, 2)
 	must.Do(t, s.CompleteCase(ctx, last, "quick", &store.Outcome{Fault: last.Untried()}))
-	if ids, err := s.Records(ctx, d.ID); err != nil || len(ids) != 1 {
-		t.Errorf("records %v, %v", ids, err)
-	}
+	same(t, "records", len(must.Get(s.Records(ctx, d.ID))(t)), 1)
 	if d, err := s.Docket(ctx, d.ID); err != nil || d.State != store.Done || d.Faults != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -403,18 +355,12 @@ func cancels(t *testing.T, s *store.Store) {
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
 	c := begin(t, s, d, 1)
 	must.Do(t, s.Cancel(t.Context(), d.ID))
-	if err := s.CompleteCase(t.Context(), c, "w", outcome(c, surely)); !errors.Is(err, store.ErrEnded) {
-		t.Errorf("completed: %v", err)
-	}
+	check.Is(t, s.CompleteCase(t.Context(), c, "w", outcome(c, surely)), store.ErrEnded, "completed")
 	if list, _, err := s.Queued(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%d jobs wait, %v", len(list), err)
 	}
-	if err := s.Cancel(t.Context(), d.ID); !errors.Is(err, store.ErrState) {
-		t.Errorf("twice: %v", err)
-	}
-	if err := s.Cancel(t.Context(), d.ID+1); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("another: %v", err)
-	}
+	check.Is(t, s.Cancel(t.Context(), d.ID), store.ErrState, "twice")
+	check.Is(t, s.Cancel(t.Context(), d.ID+1), store.ErrNotFound, "another")
 }
 
 // queues: the jobs of a repository, and of a submitter that names none, are in a queue of their own, and name the generation that was in force when
@@ -444,13 +390,9 @@ func queues(t *testing.T, s *store.Store) {
 	if names[1] != names[0] || names[2] != names[0] || names[3] == names[0] || names[4] != names[3] {
 		t.Errorf("queues %v", names)
 	}
-	if open, err := s.CaseQueues(ctx); err != nil || !cmp.Equal(open, []string{names[0], names[3]}) {
-		t.Errorf("%v, %v", open, err)
-	}
+	same(t, "queues with cases", must.Get(s.CaseQueues(ctx))(t), []string{names[0], names[3]})
 	tryAll(t, s, surely)
-	if open, err := s.CaseQueues(ctx); err != nil || len(open) != 0 {
-		t.Errorf("%v, %v", open, err)
-	}
+	same(t, "queues behind the last case", len(must.Get(s.CaseQueues(ctx))(t)), 0)
 }
 
 func people(t *testing.T, s *store.Store) {
@@ -461,28 +403,20 @@ func people(t *testing.T, s *store.Store) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	must.Do(t, s.RevokeToken(ctx, token.ID))
-	if _, err := s.Token(ctx, "hash"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("revoked: %v", err)
-	}
-	if err := s.RevokeToken(ctx, token.ID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("twice: %v", err)
-	}
+	check.Is(t, check.Err(s.Token(ctx, "hash")), store.ErrNotFound, "revoked")
+	check.Is(t, s.RevokeToken(ctx, token.ID), store.ErrNotFound, "twice")
 	if list, err := s.Tokens(ctx); err != nil || len(list) != 1 || list[0].Revoked.IsZero() || list[0].Used.IsZero() {
 		t.Errorf("%+v, %v", list, err)
 	}
 	must.Get(s.AddToken(ctx, "short", store.Token{Name: "x", Expires: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}))(t)
-	if _, err := s.Token(ctx, "short"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("expired: %v", err)
-	}
+	check.Is(t, check.Err(s.Token(ctx, "short")), store.ErrNotFound, "expired")
 	late := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	must.Do(t, s.AddSession(ctx, "s", store.Session{Subject: "ann", Name: "Ann", Scopes: []string{"review"}, Data: "d", Expires: late}))
 	if n, err := s.Session(ctx, "s"); err != nil || n.Subject != "ann" || n.Data != "d" || !n.Expires.Equal(late) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	must.Do(t, s.RemoveSession(ctx, "s"))
-	if _, err := s.Session(ctx, "s"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("removed: %v", err)
-	}
+	check.Is(t, check.Err(s.Session(ctx, "s")), store.ErrNotFound, "removed")
 	must.Do(t, s.Log(ctx, store.Action{Author: "ann", Action: "token.revoke", Target: "token 1"}))
 	if list, err := s.AuditLog(ctx, 0, 10); err != nil || len(list) != 1 || list[0].Author != "ann" {
 		t.Errorf("%+v, %v", list, err)
@@ -531,26 +465,16 @@ func retains(t *testing.T, s *store.Store, c *clock) {
 	// The docket stays for its correction; of the cases "old", "with members" and "member" go. The verdict of "shared" is that of
 	// the later docket, too.
 	want := store.Removed{Entries: 3, Verdicts: 2, Cases: 3, Documents: 3, Records: 2}
-	if removed != want {
-		t.Errorf("removed %+v instead of %+v", removed, want)
-	}
-	again := must.Get(s.Retain(ctx, store.Keep{Age: 3 * month}))(t)
-	if again != (store.Removed{}) {
-		t.Errorf("removed again: %+v", again)
-	}
+	same(t, "removed", removed, want)
+	same(t, "removed again", must.Get(s.Retain(ctx, store.Keep{Age: 3 * month}))(t), store.Removed{})
 	for _, id := range []store.TrialID{{Docket: old.ID, Ordinal: 4}, {Docket: young.ID, Ordinal: 1}, {Docket: young.ID, Ordinal: 2}, {Docket: waiting.ID, Ordinal: 1}} {
-		if _, err := s.Trial(ctx, id); err != nil {
-			t.Errorf("%s: %v", id, err)
-		}
+		must.Get(s.Trial(ctx, id))(t)
 	}
 	if _, _, _, err := s.CasebookRun(ctx, 1, ""); err != nil {
 		t.Errorf("what the casebook learned: %v", err)
 	}
 
-	var err error
-	if removed, err = s.Retain(ctx, store.Keep{Bytes: 1}); err != nil || removed.Dockets != 0 {
-		t.Errorf("for want of room, of dockets whose cases can't go yet: %+v, %v", removed, err)
-	}
+	check.Equal(t, must.Get(s.Retain(ctx, store.Keep{Bytes: 1}))(t).Dockets, 0, "for want of room, of dockets whose cases can't go yet")
 	c.millis.Add(month.Milliseconds())
 	removed = must.Get(s.Retain(ctx, store.Keep{Bytes: 1}))(t)
 	// What waits, and what was corrected, stays whatever it takes.
@@ -593,11 +517,7 @@ func TestPagesUseIndexes(t *testing.T) {
 		`SELECT subject FROM entries WHERE generation = 1 AND beside_status <> '' AND (beside_status <> status OR beside_label <> label) ORDER BY docket DESC, ordinal LIMIT 100`:     "INDEX entries_flipped",
 		`UPDATE entries SET correction = 1 WHERE (docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = 1)`:                                          "SEARCH entries USING",
 	} {
-		plan, err := s.Plan(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Join(plan, "\n")
+		text := strings.Join(must.Get(s.Plan(t.Context(), query))(t), "\n")
 		if !strings.Contains(text, want) || strings.Contains(text, "TEMP B-TREE FOR ORDER") {
 			t.Errorf("%s:\n%s", query, text)
 		}

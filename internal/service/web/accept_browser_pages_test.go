@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -25,9 +26,7 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 	b := newBrowser(t, s, 1280, 1200)
 	b.open("/trials/3-1")
 	line := fmt.Sprintf("#d0-L%d", quotedLine)
-	if class := value[string](b, fmt.Sprintf(`document.querySelector(%q).className`, line)); !strings.Contains(class, "quoted l1 first") {
-		t.Errorf("the quoted line has the class %q", class)
-	}
+	check.Contains(t, value[string](b, fmt.Sprintf(`document.querySelector(%q).className`, line)), "quoted l1 first", "the quoted line has the class")
 	inView := fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`, line)
 	if !value[bool](b, inView) {
 		t.Error("the quoted line is not in view")
@@ -40,16 +39,12 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 	before := b.count(".log li[id^=d0]")
 	b.click(".log .gap a")
 	b.wait(fmt.Sprintf(`document.querySelectorAll(".log li[id^=d0]").length === %d`, before+200))
-	if b.count("#d0-L100") != 1 {
-		t.Error("the lines that came are not the next ones")
-	}
+	check.Equal(t, b.count("#d0-L100"), 1, "the lines that came are not the next ones")
 	// The diff stands beside it.
 	if added, removed := b.texts(".diff .added code"), b.texts(".diff .removed code"); len(added) != 1 || len(removed) != 1 || !strings.Contains(added[0], "if _, ok := seen[key]; ok {") {
 		t.Errorf("the diff adds %q and removes %q", added, removed)
 	}
-	if b.count(".diff .added.quoted") != 1 {
-		t.Error("the quoted line of the diff is not marked")
-	}
+	check.Equal(t, b.count(".diff .added.quoted"), 1, "the quoted line of the diff is not marked")
 	if b.count(".steps li") == 0 {
 		t.Error("the path of the trial is not told")
 	}
@@ -80,21 +75,15 @@ func TestAccept_UI3_SwapAndRollBackByClick(t *testing.T) {
 	if s.current() == id {
 		t.Fatal("there was no question before the swap")
 	}
-	if got := b.texts("h1")[0]; got != "Swap to generation 2" {
-		t.Errorf("the question is %q", got)
-	}
+	check.Equal(t, b.texts("h1")[0], "Swap to generation 2", "the question")
 	b.click("form .primary")
 	b.wait(`document.body.dataset.page === "modules" && document.querySelector(".now h2").innerText === "Generation 2"`)
-	if s.current() != id {
-		t.Error("the generation is not current")
-	}
+	check.Equal(t, s.current(), id, "the generation is not current")
 	b.click("a[href='/modules/1/activate']")
 	b.wait(`document.querySelector("h1").innerText === "Roll back to generation 1"`)
 	b.click("form .primary")
 	b.wait(`document.querySelector(".now h2") && document.querySelector(".now h2").innerText === "Generation 1"`)
-	if s.current() != 1 {
-		t.Error("the generation before is not current")
-	}
+	check.Equal(t, s.current(), 1, "the generation before is not current")
 }
 
 func TestAccept_UI3_PermissionToOperate(t *testing.T) {
@@ -102,13 +91,9 @@ func TestAccept_UI3_PermissionToOperate(t *testing.T) {
 	id := s.addGeneration("another judge", nil)
 	b := newBrowser(t, s, 1280, 860)
 	b.open("/modules")
-	if n := b.count("a[href$='/activate']"); n != 0 {
-		t.Errorf("somebody who may not operate sees %d ways to swap", n)
-	}
+	check.Equal(t, b.count("a[href$='/activate']"), 0, "somebody who may not operate sees", "ways to swap")
 	b.open(fmt.Sprintf("/modules/%d/activate", id))
-	if got := b.texts("h1")[0]; got != "Forbidden" {
-		t.Errorf("the page says %q", got)
-	}
+	check.Equal(t, b.texts("h1")[0], "Forbidden", "the page says")
 	if status, _ := s.post(fmt.Sprintf("/modules/%d/activate", id), url.Values{}); status != http.StatusForbidden {
 		t.Errorf("the form gives %d", status)
 	}
@@ -150,15 +135,11 @@ func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
 	s.try(s.submit("nightly", "github.com/acme/gateway", more), nil)
 	b := newBrowser(t, s, 1280, 860)
 	b.open(fmt.Sprintf("/modules/%d", canary))
-	if n := b.count(".flips li"); n != 4 {
-		t.Errorf("there are %d flips", n)
-	}
+	check.Equal(t, b.count(".flips li"), 4, "flips")
 	if got := b.texts(".flips li .sides"); !strings.Contains(got[0], "automation bug") || !strings.Contains(got[0], "no defect") {
 		t.Errorf("the sides of the first flip are %q", got[0])
 	}
-	if got := strings.Join(b.texts(".flips h3 .right"), ", "); got != "to right, to right" {
-		t.Errorf("of the flips %q", got)
-	}
+	check.Equal(t, strings.Join(b.texts(".flips h3 .right"), ", "), "to right, to right", "of the flips")
 	b.picture("canary")
 	b.open("/quality")
 	if got := b.texts(".tiles b"); got[0] != "50.0%" || got[1] != "41.7%" || got[2] != "100.0%" {
@@ -168,9 +149,7 @@ func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
 		t.Error("the table of reliability is missing")
 	}
 	b.open("/quality?repository=github.com%2Facme%2Fgateway")
-	if got := b.texts("h1 + p")[0]; !strings.Contains(got, "12 known labels") {
-		t.Errorf("the filter leaves %q", got)
-	}
+	check.Contains(t, b.texts("h1 + p")[0], "12 known labels", "the filter leaves")
 }
 
 // pages are all that a person sees.

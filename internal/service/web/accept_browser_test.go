@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -69,21 +70,15 @@ func TestAccept_UI1_InboxByKeyboard(t *testing.T) {
 	at := func() string {
 		return value[string](b, `(document.querySelector(".at h2") || {innerText: ""}).innerText.trim()`)
 	}
-	if at() != before[0] {
-		t.Errorf("the first row is not marked, but %q", at())
-	}
+	check.Equal(t, at(), before[0], "the first row is not marked")
 	b.press("j", "j", "k")
-	if at() != before[1] {
-		t.Errorf("j, j and k lead to %q", at())
-	}
+	check.Equal(t, at(), before[1], "j, j and k lead to")
 	b.press("e")
 	b.wait(`document.querySelector(".at .explained .items li")`)
 	b.picture("inbox")
 	for _, width := range []int64{375, 800, 1200, 1600} {
 		b.run(chromedp.EmulateViewport(width, 860))
-		if n := value[int](b, covered); n != 0 {
-			t.Errorf("%d pixels wide, explanations lie over %d buttons", width, n)
-		}
+		check.Equal(t, value[int](b, covered), 0, width, "pixels wide, explanations lie over", "buttons")
 	}
 	b.run(chromedp.EmulateViewport(1280, 860))
 	b.press("e")
@@ -95,9 +90,7 @@ func TestAccept_UI1_InboxByKeyboard(t *testing.T) {
 	if got := b.texts(headlines); !slices.Equal(got, slices.Delete(slices.Clone(before), 1, 2)) {
 		t.Errorf("after the correction there are %q", got)
 	}
-	if at() != before[2] {
-		t.Errorf("the next row is not marked, but %q", at())
-	}
+	check.Equal(t, at(), before[2], "the next row is not marked")
 	b.press("u")
 	b.wait(`document.querySelector("#toast").textContent.includes("back")`)
 	b.eventually("si001", 0)
@@ -110,14 +103,10 @@ func TestAccept_UI1_InboxByKeyboard(t *testing.T) {
 	b.wait(`document.body.dataset.page === "trial"`)
 	b.press("4")
 	b.wait(`document.querySelector(".notice")`)
-	if got := b.s.corrections()["nd001"]; got != 1 {
-		t.Errorf("%d cases are corrected on the page of the trial", got)
-	}
+	check.Equal(t, b.s.corrections()["nd001"], 1, "cases are corrected on the page of the trial")
 	b.press("u")
 	b.wait(`document.querySelector(".notice") && document.querySelector(".notice").textContent.includes("back")`)
-	if got := b.s.corrections(); len(got) != 0 {
-		t.Errorf("after undo there are corrections %v", got)
-	}
+	check.Equal(t, len(b.s.corrections()), 0, "after undo there are corrections")
 	b.press("?")
 	b.wait(`document.querySelector("#help").open`)
 }
@@ -133,9 +122,7 @@ func TestAccept_UI1_SearchAndFiltersAreInTheAddress(t *testing.T) {
 	b.run(chromedp.KeyEvent("parse\r"))
 	b.wait(`location.search.includes("q=parse") && document.querySelector(".group")`)
 	for _, headline := range b.texts(headlines) {
-		if !strings.Contains(strings.ToLower(headline), "parse") {
-			t.Errorf("the search for parse gives %q", headline)
-		}
+		check.Contains(t, strings.ToLower(headline), "parse", "the search for parse", headline)
 	}
 	if n := b.count(".group"); n == 0 || n >= all {
 		t.Errorf("the search gives %d groups of %d", n, all)
@@ -152,9 +139,7 @@ func TestAccept_UI1_SearchAndFiltersAreInTheAddress(t *testing.T) {
 	}
 	b.open("/?label=si001")
 	for _, answer := range b.texts(".group .meta .label") {
-		if answer != "system issue" {
-			t.Errorf("the filter gives an answer of %q", answer)
-		}
+		check.Equal(t, answer, "system issue", "the filter gives an answer of")
 	}
 }
 
@@ -164,9 +149,7 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	b.open("/")
 	b.press("x", "j", "j", "x")
 	b.wait(`document.querySelector("#selection.on")`)
-	if got := b.texts("#selection p")[0]; got != "2 groups, 9 cases selected" {
-		t.Errorf("the selection says %q", got)
-	}
+	check.Equal(t, b.texts("#selection p")[0], "2 groups, 9 cases selected", "the selection says")
 	b.press("2")
 	b.eventually("ab001", 9)
 	b.press("u")
@@ -299,9 +282,7 @@ func TestAccept_UI1_InboxShowsWhatChangedBeforeItFollowed(t *testing.T) {
 	s.try(s.submit("last", "github.com/acme/other", []docket.Entry{unsureOf(t, "suite/Last", "pb001")}), nil)
 	b.wait(`document.querySelector("#stale")`)
 	fetched(3)
-	if got := value[string](b, fresh); got != "0" {
-		t.Errorf("the page was replaced %s times", got)
-	}
+	check.Equal(t, value[string](b, fresh), "0", "the page was replaced", "times")
 }
 
 func TestAccept_UI2_LiveTrialAndDocket(t *testing.T) {
@@ -322,7 +303,5 @@ func TestAccept_UI2_LiveTrialAndDocket(t *testing.T) {
 		t.Errorf("the transcript has %d turns", n)
 	}
 	watcher.wait(`document.querySelectorAll("tbody .c-state .chip").length === 4`)
-	if got := watcher.texts(".tiles b")[1]; got != "4" {
-		t.Errorf("%s cases are tried", got)
-	}
+	check.Equal(t, watcher.texts(".tiles b")[1], "4", "cases are tried")
 }

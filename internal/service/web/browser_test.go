@@ -54,9 +54,7 @@ func newBrowser(t *testing.T, s *service, width, height int64) *browser {
 	b := &browser{t: t, ctx: ctx, s: s}
 	// The first action starts Chromium, which ends with the context of that action: it gets the tab's own.
 	start := time.AfterFunc(actionLimit, expire)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("Chromium does not start: %v", err)
-	}
+	must.Do(t, chromedp.Do(ctx), "Chromium does not start")
 	start.Stop()
 	emulated := []chromedp.EmulateViewportOption{}
 	if width < 600 {

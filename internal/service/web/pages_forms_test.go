@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -23,9 +24,7 @@ func TestTokensByForm(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{scopes: []auth.Scope{auth.Operate}})
 	status, body := s.post("/settings/tokens", url.Values{"name": {"ci"}, "scope": {"submit", "review"}})
-	if status != http.StatusOK {
-		t.Fatalf("a token gives %d", status)
-	}
+	must.Equal(t, status, http.StatusOK, "a token")
 	var secret string
 	every(parsed(t, "/settings/tokens", body), func(n *html.Node) {
 		if attribute(n, "id") == "secret" {
@@ -100,9 +99,7 @@ func TestChangesAreToldUntilTheServerStops(t *testing.T) {
 	s.addGeneration("another judge", nil)
 	next(`data: {"modules":true}`)
 	close(stop)
-	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
-		t.Errorf("the stream ended with %v", err)
-	}
+	must.Get(io.Copy(io.Discard, answer.Body))(t, "the stream ended with")
 }
 
 func TestListsHavePages(t *testing.T) {
@@ -205,9 +202,7 @@ func TestAccept_FZ9_RowsTellTheFailure(t *testing.T) {
 		if messages := nodes(parsed(t, path, page), ".message"); len(messages) < 5 || text(messages[0]) == "" {
 			t.Errorf("%s has %d messages", path, len(messages))
 		}
-		if !strings.Contains(page, "automation bug, the test is wrong") {
-			t.Errorf("%s cuts the name of a label", path)
-		}
+		check.Contains(t, page, "automation bug, the test is wrong", path, "cuts the name of a label")
 	}
 	if bar := s.ok("/dockets/1"); !strings.Contains(bar, "affirmed, need a person</title>") || !strings.Contains(bar, "affirmed, need a person</li>") {
 		t.Error("the bar shows what is uncertain as if it was not")

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -39,12 +40,8 @@ func TestPagesRejectOtherCursors(t *testing.T) {
 func parsed(t *testing.T, path, body string) *html.Node {
 	t.Helper()
 	root := must.Get(html.Parse(strings.NewReader(body)))(t)
-	if n := len(nodes(root, "main")); n != 1 {
-		t.Errorf("%s has %d main parts", path, n)
-	}
-	if n := len(nodes(root, "h1")); n != 1 {
-		t.Errorf("%s has %d first headings", path, n)
-	}
+	check.Equal(t, len(nodes(root, "main")), 1, path, "main parts")
+	check.Equal(t, len(nodes(root, "h1")), 1, path, "first headings")
 	ids := map[string]bool{}
 	every(root, func(n *html.Node) {
 		for _, a := range n.Attr {
@@ -125,9 +122,7 @@ func TestPagesAreSoundAndKeepTheirPolicy(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/nothing": 404, "/dockets/99": 404, "/dockets/x": 404, "/trials/1-99": 404, "/trials/1": 404, "/modules/77": 404, "/trials/3-1/documents/7": 404, "/modules/77/activate": 404} {
 		status, body := s.get(path)
-		if status != want {
-			t.Errorf("%s gives %d", path, status)
-		}
+		check.Equal(t, status, want, path)
 		parsed(t, path, body)
 	}
 }
@@ -197,20 +192,14 @@ func TestCorrectionByPlainForms(t *testing.T) {
 	}
 	place := s.posted(attribute(form, "action"), fields)
 	page := parsed(t, place, s.ok(place))
-	if got := text(nodes(page, ".notice")[0]); got != "Corrected 8 cases. Undo u" {
-		t.Errorf("the page says %q", got)
-	}
-	if n := len(nodes(page, ".group")); n != len(groups)-1 {
-		t.Errorf("%d groups are left of %d", n, len(groups))
-	}
+	check.Equal(t, text(nodes(page, ".notice")[0]), "Corrected 8 cases. Undo u", "the page says")
+	check.Equal(t, len(nodes(page, ".group")), len(groups)-1, "groups are left of", len(groups))
 	undo := url.Values{}
 	for _, input := range nodes(nodes(page, ".notice")[0], "input") {
 		undo.Add(attribute(input, "name"), attribute(input, "value"))
 	}
 	place = s.posted("/corrections/undo", undo)
-	if n := len(nodes(parsed(t, place, s.ok(place)), ".group")); n != len(groups) {
-		t.Errorf("after undo %d groups are left of %d", n, len(groups))
-	}
+	check.Equal(t, len(nodes(parsed(t, place, s.ok(place)), ".group")), len(groups), "after undo", "groups are left of")
 	for name, form := range map[string]url.Values{
 		"no label":       {"entry": {"1-1"}},
 		"nothing chosen": {"label": {"si001"}},

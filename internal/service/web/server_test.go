@@ -96,18 +96,14 @@ func newService(t testing.TB, options serviceOptions) *service {
 	must.Do(t, err)
 	must.Get(kept.BeginWith(ctx, store.Generation{Note: "modules of this program", Author: "shadowcourt", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}))(t)
 	if s.secret = local; options.scopes != nil {
-		if s.secret, err = auth.NewToken(rand.Reader); err != nil {
-			t.Fatal(err)
-		}
+		s.secret = must.Get(auth.NewToken(rand.Reader))(t)
 		ada := store.Token{Name: "ada", Submitter: "ada"}
 		for _, scope := range options.scopes {
 			ada.Scopes = append(ada.Scopes, string(scope))
 		}
 		must.Get(kept.AddToken(ctx, auth.HashOf(s.secret), ada))(t)
 	}
-	if s.client.Jar, err = cookiejar.New(nil); err != nil {
-		t.Fatal(err)
-	}
+	s.client.Jar = must.Get(cookiejar.New(nil))(t)
 	s.posted("/login", url.Values{"token": {s.secret}})
 	return s
 }

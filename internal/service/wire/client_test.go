@@ -18,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -167,9 +168,7 @@ func TestAccept_SV6_NoTokenFollowsARedirect(t *testing.T) {
 		var requests atomic.Int32
 		c := at(t, func(w http.ResponseWriter, r *http.Request) {
 			requests.Add(1)
-			if got := r.Header.Get("Authorization"); got != "Bearer "+token {
-				t.Errorf("the server itself got %q", got)
-			}
+			check.Equal(t, r.Header.Get("Authorization"), "Bearer "+token, "the server itself")
 			http.Redirect(w, r, other.URL+"/steal?x=1", status)
 		})
 		_, err := c.Me(t.Context())
@@ -182,9 +181,7 @@ func TestAccept_SV6_NoTokenFollowsARedirect(t *testing.T) {
 			t.Errorf("%d: a docket: %v after %d requests", status, err, requests.Load())
 		}
 	}
-	if others.Load() != 0 {
-		t.Errorf("the other server got %d requests", others.Load())
-	}
+	check.Equal(t, others.Load(), 0, "the other server", "requests")
 }
 
 // TestAccept_SV6_ASubmissionThatWasCutOffIsSentAgain: whole, and under the same key.
@@ -389,9 +386,7 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Docket(ctx, 7); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	check.Is(t, check.Err(c.Docket(ctx, 7)), context.Canceled, "canceled")
 }
 
 func TestServersAndTheirOrigins(t *testing.T) {

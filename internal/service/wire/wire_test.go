@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -54,17 +55,9 @@ func outputs(t testing.TB, of *trial.Trial, table bool) string {
 func TestALineGivesTheOutputsOfItsTrial(t *testing.T) {
 	t.Parallel()
 	for _, form := range []wire.Form{wire.Results, wire.Summary, wire.Whole} {
-		l, err := wire.Parse(lineOf(t, form))
-		if err != nil {
-			t.Fatal(form, err)
-		}
-		got, err := l.Trial()
-		if err != nil {
-			t.Fatal(form, err)
-		}
-		if a, b := outputs(t, got, form != wire.Results), outputs(t, example(), form != wire.Results); a != b {
-			t.Errorf("%s:\n%s\nwant\n%s", form, a, b)
-		}
+		l := must.Get(wire.Parse(lineOf(t, form)))(t, form)
+		got := must.Get(l.Trial())(t, form)
+		check.Equal(t, outputs(t, got, form != wire.Results), outputs(t, example(), form != wire.Results), form)
 		if whole := form == wire.Whole; whole != (len(got.Case.Documents) == 1) || whole != (len(got.Members) == 1) {
 			t.Errorf("%s: %d documents, %d members", form, len(got.Case.Documents), len(got.Members))
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -79,9 +80,7 @@ func records(t *testing.T, s *store.Store) {
 	_, stop := start(t, s, func(c *work.Config) { c.Key = key })
 	list := entries(t, "demo.jsonl", run.JSONL)
 	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
-	if n := verify(t, s, d.ID, key); n != len(list) {
-		t.Errorf("%d trials in the records of %d cases", n, len(list))
-	}
+	check.Equal(t, verify(t, s, d.ID, key), len(list), "trials in the records of", "cases")
 	stop()
 	// FZ8: cases that were tried before keep their records, and these the key of then (docs/service.md).
 	start(t, s, func(c *work.Config) { c.Key = newKey(t) })
@@ -172,9 +171,7 @@ func TestOneProcessWorksOnAFile(t *testing.T) {
 	s := openStore(t)
 	start(t, s, nil)
 	err := work.New(work.Config{Store: s, Open: openHost}).Run(t.Context(), nil)
-	if !errors.Is(err, store.ErrInUse) {
-		t.Errorf("the second: %v", err)
-	}
+	check.Is(t, err, store.ErrInUse, "the second")
 }
 
 // A queue that the database does not take at first is worked on later, and the queues behind it are at once.
@@ -238,9 +235,7 @@ func swaps(t *testing.T, s *store.Store) {
 		g := must.Get(s.Generation(t.Context(), want))(t)
 		for tried, err := range s.Results(t.Context(), d.ID, 1) {
 			must.Do(t, err)
-			if tried.Generation != want {
-				t.Errorf("%s was tried by generation %d instead of %d", tried.CaseID, tried.Generation, want)
-			}
+			check.Equal(t, tried.Generation, want, tried.CaseID, "was tried by generation")
 			for _, digest := range tried.Trial.Result.Modules {
 				if !slices.Contains(g.Digests(), record.Digest(digest).Hex()) {
 					t.Errorf("%s: module %s is not of generation %d", tried.CaseID, digest, want)

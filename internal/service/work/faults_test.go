@@ -29,7 +29,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // casesFlag is how many cases the tests of faults try. `make service-faults` has 20,000.
@@ -296,9 +298,7 @@ func (s *storm) check(t testing.TB) {
 				t.Errorf("%s has no verdict: %s", tried.ID, tried.Fault)
 				continue
 			}
-			if tried.Generation != d.Generation {
-				t.Errorf("%s was tried by generation %d instead of %d", tried.ID, tried.Generation, d.Generation)
-			}
+			check.Equal(t, tried.Generation, d.Generation, tried.ID, "was tried by generation")
 			used[tried.Generation]++
 			if tried.Beside.Status != "" {
 				canaries[tried.Generation]++
@@ -312,22 +312,16 @@ func (s *storm) check(t testing.TB) {
 				recorded[tried.Record] = s.readRecord(t, tried.Record)
 			}
 			want := string(record.DigestOf([]byte(line(t, &tried.Trial.Result))))
-			if got := recorded[tried.Record][tried.CaseID]; got != want {
-				t.Errorf("%s: record %d has the result %s instead of %s", tried.ID, tried.Record, got, want)
-			}
+			check.Equal(t, recorded[tried.Record][tried.CaseID], want, tried.ID, "record", tried.Record, "has the result")
 		}
 	}
-	if len(recorded) != s.asked() {
-		t.Errorf("%d records of %d trials that were asked for", len(recorded), s.asked())
-	}
+	check.Equal(t, len(recorded), s.asked(), "records of", "trials that were asked for")
 	t.Logf("%d records; trials by generation: %v, with a canary: %v", len(recorded), used, canaries)
 	canary := s.generations[len(s.generations)-1]
 	if n := canaries[canary]; len(canaries) > 1 || len(canaries) == 1 && n == 0 || n > used[canary] || used[canary] > 100 && n == 0 {
 		t.Errorf("canaries took part in %v of %v trials by generation", canaries, used)
 	}
-	if n, err := s.store.Waiting(t.Context()); err != nil || n != 0 {
-		t.Errorf("left in the queue: %d, %v", n, err)
-	}
+	check.Equal(t, must.Get(s.store.Waiting(t.Context()))(t), 0, "left in the queue")
 }
 
 // readRecord verifies a record, and gives the digests of its results.
@@ -376,6 +370,7 @@ func TestAccept_FZ10_ClocksOnSQLite(t *testing.T) {
 }
 
 func TestAccept_IG7_KilledSendersOnSQLite(t *testing.T) {
+	tier.Long(t, "internal/service/work", "internal/service/store")
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -425,9 +420,7 @@ func killedSenders(t *testing.T, database string) {
 		return ids
 	}
 	until(t, "what a killed worker had is sent again", func() bool { return len(b.messages()) >= n+kills && len(seen()) == n })
-	if ids := b.ids(); len(ids) != n {
-		t.Errorf("%d events came under %d IDs", n, len(ids))
-	}
+	check.Equal(t, len(b.ids()), n, "events came under", "IDs")
 }
 
 // takeSample is what a process holds at a moment: bytes of the heap behind a collection and of memory, goroutines and files.

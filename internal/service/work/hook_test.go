@@ -36,6 +36,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -174,9 +175,7 @@ for m in json.load(sys.stdin):
 	c.Stdin, c.Stderr = strings.NewReader(string(text)), os.Stderr
 	out := must.Get(c.Output())(t)
 	const old, wrong = "too old or too new\n", "wrong signature\n"
-	if want := "msg_1\nmsg_1\n" + old + old + wrong + wrong + old + wrong + wrong; string(out) != want {
-		t.Errorf("%s", out)
-	}
+	check.Equal(t, string(out), "msg_1\nmsg_1\n"+old+old+wrong+wrong+old+wrong+wrong)
 }
 
 // All faults are reported at once, and none quotes a secret or an address.
@@ -199,9 +198,7 @@ hooks:
 		"hooks[2].template: unknown key", "hooks[3].url: is an address that", "hooks[3].secret: is missing", "hooks[4].url: is an address that", "hooks[4].secret: there is no such file",
 		"hooks[5].format: was removed", "hooks[5].secret: is missing", "hooks[5].allow_private: ",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the error lacks %q:\n%s", want, text)
-		}
+		check.Contains(t, text, want, "the error")
 	}
 	for _, secret := range []string{hiddenPart, oneSecret[6:], anotherSecret[6:]} {
 		if strings.Contains(text, secret) {
@@ -234,9 +231,7 @@ func FuzzParseHooks(f *testing.F) {
 	f.Add([]byte("hooks: []"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		hooks, err := work.ParseHooks(data, environment)
-		if (err == nil) != (hooks != nil) {
-			t.Fatalf("%v, %v", hooks, err)
-		}
+		must.Equal(t, err == nil, hooks != nil, hooks, err)
 		if err != nil && strings.Contains(err.Error(), oneSecret[6:]) && !strings.Contains(string(data), oneSecret[6:]) {
 			t.Fatal(err)
 		}
@@ -278,14 +273,10 @@ func TestAccept_IG7_RedirectsAreNotFollowed(t *testing.T) {
 				w.Header().Set("Location", to)
 				w.WriteHeader(status)
 			})
-			if err := attempt(t, at(address), nil, nil, nil); !errors.Is(err, work.ErrLasting) {
-				t.Errorf("%d to %s: %v", status, to, err)
-			}
+			check.Is(t, attempt(t, at(address), nil, nil, nil), work.ErrLasting, status, "to", to)
 		}
 	}
-	if asked.Load() != 0 {
-		t.Errorf("%d redirects were followed", asked.Load())
-	}
+	check.Equal(t, asked.Load(), 0, "redirects were followed")
 }
 
 // raw is a server that writes a text, and then another one again and again until the connection breaks. It counts the bytes of the latter.
@@ -357,9 +348,7 @@ func TestAccept_IG7_CertificatesAreVerified(t *testing.T) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	if err := attempt(t, at(s.URL), nil, nil, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("an unknown certificate: %v", err)
-	}
+	check.Fails(t, attempt(t, at(s.URL), nil, nil, nil), "certificate", "an unknown certificate")
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	must.Do(t, attempt(t, at(s.URL), nil, nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
@@ -435,9 +424,7 @@ func TestAccept_IG7_NamesThatAreRebound(t *testing.T) {
 			t.Errorf("attempt %d: %v", i, err)
 		}
 	}
-	if asked.Load() != 0 {
-		t.Error("it was dialled")
-	}
+	check.Equal(t, asked.Load(), 0, "it was dialled")
 	// The operator who allows private addresses reaches it, but not the cloud's metadata.
 	allow := "url: 'http://rebound.example:" + port + "/', allow_private: true"
 	must.Do(t, attempt(t, allow, nil, names(t, own), nil))
@@ -645,9 +632,7 @@ func hookEvents(t *testing.T, s *store.Store) {
 	current := must.Get(s.CurrentGeneration(t.Context()))(t)
 	must.Get(s.Activate(t.Context(), "ann", current))(t)
 	expect("a generation is in force", "all generation.activated")
-	if len(gone.messages()) != 0 {
-		t.Error("a webhook that was removed got messages")
-	}
+	check.Equal(t, len(gone.messages()), 0, "a webhook that was removed got messages")
 }
 
 // hookRetries: a receiver fails in some ways, and then gets the message, under one ID. One that rejects it, and one that is not there, are given up.
@@ -692,9 +677,7 @@ func slowReceiver(t *testing.T, s *store.Store) {
 	}
 	tried := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: "shop"}, []docket.Entry{failing()}).ID)
 	until(t, "the fast one has all", func() bool { return len(fast.ids()) == n+1 })
-	if got := came("slow delivered"); got != 0 {
-		t.Errorf("the slow one has %d", got)
-	}
+	check.Equal(t, came("slow delivered"), 0, "the slow one")
 	close(release)
 	until(t, "the slow one has all", func() bool { return came("slow delivered") == n+1 })
 	if len(fast.messages()) != n+1 || tried.State != store.Done || strings.Contains(fmt.Sprint(slow.ids()), ":2") {

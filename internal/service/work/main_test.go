@@ -292,9 +292,7 @@ func short(s string) string { return s[:min(len(s), 400)] }
 
 func equalLines(t testing.TB, got, want []string) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%d results instead of %d", len(got), len(want))
-	}
+	must.Equal(t, len(got), len(want), "results")
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("result %d:\n%s\ninstead of\n%s", i+1, short(got[i]), short(want[i]))
