@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var pictures = flag.String("pictures", "", "folder to write pictures of the answers into")
@@ -26,9 +27,7 @@ func TestAccept_AL10_AnswersInABrowser(t *testing.T) {
 		t.Fatalf("SHADOWCOURT_AXE must name axe.min.js of the npm package axe-core; make browser-tests does that: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "answers.html")
-	if err := os.WriteFile(file, []byte(written(t, answerHTML, sample.Answers()...)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(written(t, answerHTML, sample.Answers()...)), 0o600))
 	for _, width := range []int64{1280, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			tab := openTab(t, file, width, scheme)
@@ -66,14 +65,10 @@ func openTab(t *testing.T, file string, width int64, scheme string) *tab {
 		size = append(size, chromedp.EmulateMobile)
 	}
 	for _, action := range []chromedp.Action[chromedp.Void]{chromedp.EmulateViewport(width, 860, size...), chromedp.Navigate("file://" + file)} {
-		if err := chromedp.Do(ctx, action); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chromedp.Do(ctx, action))
 	}
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(chromedp.Call(ctx, emulation.SetEmulatedMedia, media))(t)
 	return &tab{t, ctx}
 }
 

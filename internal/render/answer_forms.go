@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -279,3 +280,95 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 
 // ruleOf names the attribution of a failure.
 func ruleOf(f *answers.Failure) string { return cmp.Or(f.Label, "open") }
+
+// The part of SARIF 2.1.0 that answers need.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string   `json:"name"`
+		InformationURI string   `json:"informationUri"`
+		Rules          []object `json:"rules"`
+	}
+	sarifResult struct {
+		RuleID       string             `json:"ruleId"`
+		Level        string             `json:"level"`
+		Message      object             `json:"message"`
+		Locations    []sarifLocation    `json:"locations,omitempty"`
+		Fingerprints object             `json:"partialFingerprints"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+		Properties   object             `json:"properties"`
+	}
+	sarifLocation struct {
+		Physical object   `json:"physicalLocation,omitempty"`
+		Logical  []object `json:"logicalLocations"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
+	}
+	// object is one whose fields stand in the order of their names.
+	object = map[string]any
+)
+
+// attributions are the rules, with what each means.
+var attributions = [][2]string{
+	{alibi.Caused, "The change makes the test fail."},
+	{alibi.Conflict, "Head and the target pass apart, their merge fails."},
+	{"open", "Nothing is decided yet."},
+	{alibi.Preexisting, "The test failed before the change in the same way."},
+	{alibi.Flaky, "The test passes and fails by chance, with or without the change."},
+	{alibi.Environment, "Something outside of the code makes the test fail."},
+}
+
+// writeSARIF writes a result for each failure: an error where it is yours, a warning where it is open, a note where it is not yours.
+func writeSARIF(w io.Writer, d *answers.Document) error {
+	r := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "shadowcourt alibi", InformationURI: "https://github.com/shadowcourt/shadowcourt"}}}
+	for _, a := range attributions {
+		r.Tool.Driver.Rules = append(r.Tool.Driver.Rules, object{"id": a[0], "shortDescription": object{"text": a[1]}})
+	}
+	known := namesakesOf(d)
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		where := sarifLocation{Logical: []object{{"fullyQualifiedName": sanitize.Line(f.ID), "kind": "function"}}}
+		if f.File != "" {
+			where.Physical = object{"artifactLocation": object{"uri": (&url.URL{Path: f.File}).String()}}
+			if f.Line > 0 {
+				where.Physical["region"] = object{"startLine": f.Line}
+			}
+		}
+		result := sarifResult{
+			RuleID: ruleOf(f), Level: level(f.Verdict, "error", "warning", "note"), Locations: []sarifLocation{where},
+			Message:      object{"text": sanitize.Line(known.name(f.Test, f.ID)) + ": " + string(f.Verdict) + ". " + sanitize.Line(f.Conclusion)},
+			Fingerprints: object{"shadowcourt/v1": f.Fingerprint},
+			Properties:   object{"verdict": f.Verdict, "confidence": f.Confidence, "failure": sanitize.Block(f.Message)},
+		}
+		if f.Part != "" {
+			result.Properties["part"] = f.Part
+		}
+		if len(f.Owners) > 0 {
+			result.Properties["owners"] = f.Owners
+		}
+		if commit, title, author, _ := culpritOf(f); commit != "" {
+			result.Properties["culprit"] = object{"commit": commit, "title": title, "author": author, "probability": f.Culprit.Probability}
+		}
+		if d.Link != "" {
+			result.Properties["link"] = d.Link
+		}
+		if q := f.Quarantined; q != nil {
+			result.Suppressions = []sarifSuppression{{"external", "in quarantine until " + q.Expires + ": " + sanitize.Line(q.Reason)}}
+		}
+		r.Results = append(r.Results, result)
+	}
+	return writeJSON(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{r}})
+}

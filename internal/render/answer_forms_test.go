@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_IG2_MarkdownFitsIntoAComment writes many answers with much to say.
@@ -48,17 +49,12 @@ func TestAccept_IG2_MarkdownFitsIntoAComment(t *testing.T) {
 func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 	t.Parallel()
 	list := sample.Answers()
-	d, err := answers.Read(strings.NewReader(written(t, answerForm(render.FormJSON), list...)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(answers.Read(strings.NewReader(written(t, answerForm(render.FormJSON), list...))))(t)
 	form := func(name string) string {
 		text := written(t, answerForm(name), list...)
 		// From the document, the same bytes.
 		var again bytes.Buffer
-		if err := render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter { return render.NewAnswerForm(name, &again, trees) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter { return render.NewAnswerForm(name, &again, trees) }))
 		if name != render.FormHTML && again.String() != text { // the page has the trial, too
 			t.Errorf("%s of the document is another one:\n%s\n%s", name, again.String(), text)
 		}
@@ -79,9 +75,7 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 			} `xml:"failure"`
 		} `xml:"testcase"`
 	}
-	if err := xml.Unmarshal([]byte(form(render.FormJUnit)), &junit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal([]byte(form(render.FormJUnit)), &junit))
 	var sarif struct {
 		Runs []struct {
 			Results []struct {
@@ -94,9 +88,7 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 			} `json:"results"`
 		} `json:"runs"`
 	}
-	if err := json.Unmarshal([]byte(form(render.FormSARIF)), &sarif); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(form(render.FormSARIF)), &sarif))
 	github, md, html, gitlab := form(render.FormGitHub), form(render.FormMD), form(render.FormHTML), form(render.FormGitLab)
 	for i := range d.Failures {
 		f := &d.Failures[i]

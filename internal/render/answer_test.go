@@ -15,6 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var answerTrees = render.AnswerTrees{Base: "3f2c1a9b0d1e2f3a4b5c", Name: "main", Why: "merge base of HEAD and origin/main", Head: "9ab12cd0e1f2"}
@@ -70,13 +72,9 @@ func written(t *testing.T, open openAnswers, list ...alibi.Answer) string {
 		case a.Label == alibi.Environment:
 			a.Place = answers.Place{File: "cart/upload_test.go", Quarantined: &answers.Quarantined{Reason: "the bucket is gone", Owner: "@acme/infra", Expires: "2027-01-31"}}
 		}
-		if err := w.Write(&a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(&a))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.String()
 }
 
@@ -126,14 +124,10 @@ func TestAccept_AL6_AnInterruptedRunIsNoAllClear(t *testing.T) {
 			var b bytes.Buffer
 			w := open(&b, trees)
 			for i := range partial.Answered {
-				if err := w.Write(&render.Answered{Answer: sample.Answers()[i]}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Write(&render.Answered{Answer: sample.Answers()[i]}))
 			}
 			own = partial
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Close())
 			if said := b.String(); strings.Contains(said, "Nothing failed") || !strings.Contains(said, want) {
 				t.Errorf("%s: %s, want %q", name, said, want)
 			}
@@ -161,9 +155,7 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 func TestAccept_AL6_NothingFailed(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]openAnswers{"table": answerTable(80, false), "html": answerHTML, "md": answerMarkdown} {
-		if page := written(t, open); !strings.Contains(page, "Nothing failed.") {
-			t.Errorf("%s does not say so: %s", name, page)
-		}
+		check.Contains(t, written(t, open), "Nothing failed.", name, "does not say so")
 	}
 }
 
@@ -187,9 +179,7 @@ func TestAccept_AL6_HostileAnswersAreInert(t *testing.T) {
 			}
 		}
 	}
-	if got, want := strings.Count(written(t, answerTable(0, false), attack...), "\n"), len(verdicts)+3; got != want {
-		t.Errorf("the table has %d lines, want %d", got, want)
-	}
+	check.Equal(t, strings.Count(written(t, answerTable(0, false), attack...), "\n"), len(verdicts)+3, "the table", "lines")
 	if diff := cmp.Diff(skeleton(written(t, answerHTML, filled("word")...)), skeleton(written(t, answerHTML, attack...))); diff != "" {
 		t.Errorf("the attack changes the elements:\n%s", diff)
 	}
@@ -204,17 +194,13 @@ func TestAccept_AL6_HostileAnswersAreInert(t *testing.T) {
 			checkMarkdownLine(t, line, "")
 		}
 	}
-	if fence != "" {
-		t.Error("a code block is not closed")
-	}
+	check.Equal(t, fence, "", "a code block is not closed")
 }
 
 func TestAccept_AL6_AnswersInHTMLLoadAndRunNothing(t *testing.T) {
 	t.Parallel()
 	page := written(t, answerHTML, sample.Answers()...)
-	if got := outside.FindString(strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")); got != "" {
-		t.Errorf("the page has %q", got)
-	}
+	check.Equal(t, outside.FindString(strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")), "", "the page")
 	if !strings.Contains(page, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'`) {
 		t.Error("the page does not forbid itself scripts")
 	}
@@ -228,16 +214,12 @@ func TestAccept_AL10_NoCodeStandsAboveTheFold(t *testing.T) {
 	page := written(t, answerHTML, sample.Answers()...)
 	_, page, _ = strings.Cut(page, "<body>")
 	codes := regexp.MustCompile(`pb001|ab001|HD\d|\bnats\b|handoff|Light|hearing`)
-	if got := codes.FindString(folded.ReplaceAllString(page, "")); got != "" {
-		t.Errorf("%q stands above the fold", got)
-	}
+	check.Equal(t, codes.FindString(folded.ReplaceAllString(page, "")), "", "stands above the fold")
 	if !codes.MatchString(page) {
 		t.Error("the trial is not told below the fold")
 	}
 	for name, open := range map[string]openAnswers{"table": answerTable(0, false), "explanation": answerStory(0, false), "md": answerMarkdown} {
-		if got := codes.FindString(written(t, open, sample.Answers()...)); got != "" {
-			t.Errorf("%s says %q", name, got)
-		}
+		check.Equal(t, codes.FindString(written(t, open, sample.Answers()...)), "", name, "says")
 	}
 }
 

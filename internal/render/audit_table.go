@@ -11,11 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// NewAuditTable writes audits for people: of one all that was said, of several a row each.
-func NewAuditTable(w io.Writer, options TerminalOptions) AuditWriter {
-	return &auditTable{w: w, options: options}
-}
-
 type auditTable struct {
 	w       io.Writer
 	options TerminalOptions
@@ -44,13 +39,7 @@ func (t *auditTable) Close() error {
 	return err
 }
 
-// width of prose.
-func (t *auditTable) width() int {
-	if t.options.Width > 0 {
-		return min(t.options.Width, 100)
-	}
-	return 100
-}
+func (t *auditTable) width() int { return min(t.options.columns(), 100) }
 
 func (t *auditTable) one(a *trial.Audit) string {
 	var b strings.Builder
@@ -210,7 +199,6 @@ func auditMarks() []auditMark {
 	}
 }
 
-// flags adds the flags in words.
 func (t *auditTable) flags(g *Grid) {
 	t.add(g, Column{Name: "FLAGS", least: leastFlags}, func(a *trial.Audit) cell {
 		return cell{text: snip(strings.Join(a.Flags(), "; "), nameColumns), paint: yellow}
@@ -238,14 +226,21 @@ func distinctNames(audits []*trial.Audit) []string {
 	return list
 }
 
-// NewAuditHTML writes audits as HTML.
-func NewAuditHTML(w io.Writer) AuditWriter {
-	return &auditPage{page: page{w: w, templates: htmlTemplates()}}
+// NewAudits writes audits in one of the formats jsonl (one a line, at once), json (one object with `audits`, a list of them) and, for people,
+// table: of one audit all that was said, of several a row each.
+func NewAudits(w io.Writer, format string, terminal TerminalOptions) AuditWriter {
+	switch format {
+	case "jsonl":
+		return jsonLines[trial.Audit]{w, auditJSON}
+	case "json":
+		return &jsonList[trial.Audit]{w: w, name: "audits", encode: auditJSON}
+	}
+	return &auditTable{w: w, options: terminal}
 }
 
-// NewAuditMarkdown writes audits as Markdown.
-func NewAuditMarkdown(w io.Writer) AuditWriter {
-	return &auditPage{page: page{w: w, templates: markdownTemplates(), markdown: true}}
+// NewAuditReport writes audits as HTML or as Markdown.
+func NewAuditReport(w io.Writer, asMarkdown bool) AuditWriter {
+	return &auditPage{page: newPage(w, asMarkdown)}
 }
 
 type auditPage struct {
@@ -266,8 +261,14 @@ func (p *auditPage) Write(a *trial.Audit) error {
 	p.sums.add(a)
 	shown := *a
 	shown.Opinion = whole(a.Opinion)
-	v := auditView{SanitizeAudit(&shown), "opinion-" + strconv.Itoa(p.sums.Count), nil}
-	v.Flags = auditFlags(v.Audit)
+	v := auditView{safe.audit(&shown), "opinion-" + strconv.Itoa(p.sums.Count), nil}
+	v.Flags = v.Audit.Flags()
+	if v.Degraded {
+		v.Flags = append(v.Flags, "degraded")
+	}
+	if len(v.CutDocuments) > 0 {
+		v.Flags = append(v.Flags, "documents cut")
+	}
 	// Until Close only what the table shows is kept: the long texts are in the article.
 	row := &trial.Audit{Source: v.Source, Line: v.Line, Item: v.Item, CaseID: v.CaseID, CourtName: v.CourtName, GlobalScore: v.GlobalScore}
 	for _, r := range v.Results {
@@ -312,19 +313,7 @@ func (s *auditSums) Mean() string {
 	return strconv.FormatFloat(s.scores/float64(s.Count), 'f', 2, 64)
 }
 
-// auditScore is the score of a criterion, or a dash.
 type auditScore struct{ Criterion, Score string }
-
-func auditFlags(a *trial.Audit) []string {
-	flags := a.Flags()
-	if a.Degraded {
-		flags = append(flags, "degraded")
-	}
-	if len(a.CutDocuments) > 0 {
-		flags = append(flags, "documents cut")
-	}
-	return flags
-}
 
 // Scores of criteria, in their order.
 func (v auditView) Scores(criteria []string) []auditScore {

@@ -9,6 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // opinion is an audit of a name, with two criteria.
@@ -26,15 +28,11 @@ func opinion(name, source string, line, first, second int) *trial.Audit {
 func audited(t *testing.T, width int, audits ...*trial.Audit) string {
 	t.Helper()
 	var b strings.Builder
-	w := render.NewAuditTable(&b, render.TerminalOptions{Width: width})
+	w := render.NewAudits(&b, "table", render.TerminalOptions{Width: width})
 	for _, a := range audits {
-		if err := w.Write(a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(a))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.String()
 }
 
@@ -52,9 +50,7 @@ func TestNoReasoningForgesAScore(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"\n│ Poor.\n│\n│ 5.00 of 5\n", "\n  │ It is not.\n  │ second\n  │ It is.\n", "x␊5.00 of 5 at n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
+		check.Contains(t, got, want)
 	}
 }
 
@@ -74,17 +70,13 @@ func TestOpinionsAreToldApart(t *testing.T) {
 		if tc.audit.Source == "l.json" {
 			tc.audit.Item = 2
 		}
-		if got := tc.audit.Name(); got != tc.name {
-			t.Errorf("%q, want %q", got, tc.name)
-		}
+		check.Equal(t, tc.audit.Name(), tc.name)
 	}
 	text := audited(t, 0,
 		opinion("a.txt", "x/a.txt", 0, 1, 2), opinion("a.txt", "y/a.txt", 0, 1, 2), opinion("b.txt", "y/b.txt", 0, 1, 2),
 		opinion("disk", "o.jsonl", 1, 1, 2), opinion("disk", "o.jsonl", 2, 1, 2))
 	for _, want := range []string{"\nx/a.txt ", "\ny/a.txt ", "\nb.txt ", "\ndisk (o.jsonl:1) ", "\ndisk (o.jsonl:2) "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		check.Contains(t, text, want)
 	}
 }
 
@@ -109,26 +101,17 @@ func TestCriteriaAreColumnsWhereThereIsRoom(t *testing.T) {
 			t.Errorf("width %d:\n%s\n%s", tc.width, lines[0], lines[3])
 		}
 	}
-	if text := audited(t, 40, two...); !strings.Contains(text, "\n! security violation, ? a judge does not count, ~ dissent\n") {
-		t.Errorf("marks are not explained:\n%s", text)
-	}
+	check.Contains(t, audited(t, 40, two...), "\n! security violation, ? a judge does not count, ~ dissent\n", "marks are not explained")
 	flagged.CourtName = "Court of b"
-	if text := audited(t, 0, two...); !strings.Contains(text, "OPINION  COURT ") {
-		t.Errorf("the court is not shown:\n%s", text)
-	}
+	check.Contains(t, audited(t, 0, two...), "OPINION  COURT ", "the court is not shown")
 }
 
 // A result has what the score is made of.
 func TestAWeightIsInAllOutputs(t *testing.T) {
 	t.Parallel()
 	a := opinion("a", "", 0, 1, 2)
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := `"description":"Is it so?","weight":1.5,"share":0.75`; !strings.Contains(string(text), want) {
-		t.Errorf("no %s in %s", want, text)
-	}
+	text := must.Get(json.Marshal(a))(t)
+	check.Contains(t, string(text), `"description":"Is it so?","weight":1.5,"share":0.75`)
 	if text := audited(t, 0, a); !strings.Contains(text, "first      1      75%") || !strings.Contains(text, "  Is it so?") {
 		t.Errorf("%s", text)
 	}
@@ -139,12 +122,8 @@ func TestACutDocumentIsTold(t *testing.T) {
 	a := opinion("a", "", 0, 1, 2)
 	a.CutDocuments = []trial.DocumentCut{{Name: "log", Bytes: 3000, Kept: 2000}}
 	want := "log was cut: of its 3000 bytes, the first and the last were looked at, 2000 together"
-	if text := audited(t, 0, a); !strings.Contains(text, want) {
-		t.Errorf("%s", text)
-	}
-	if text := audited(t, 0, a, opinion("b", "", 0, 1, 2)); !strings.Contains(text, "1 was checked against documents that were cut") {
-		t.Errorf("%s", text)
-	}
+	check.Contains(t, audited(t, 0, a), want)
+	check.Contains(t, audited(t, 0, a, opinion("b", "", 0, 1, 2)), "1 was checked against documents that were cut")
 	again := docket.CutAgain(a.CutDocuments, []trial.DocumentCut{{Name: "log", Bytes: 2040, Kept: 1040}, {Name: "map", Bytes: 9, Kept: 8}})
 	if !slices.Equal(again, []trial.DocumentCut{{Name: "log", Bytes: 3000, Kept: 1000}, {Name: "map", Bytes: 9, Kept: 8}}) {
 		t.Errorf("%v", again)
@@ -185,9 +164,7 @@ func TestOpinionsAreRead(t *testing.T) {
 				}
 				n++
 			}
-			if n != len(tc.want) {
-				t.Errorf("%d, want %v", n, tc.want)
-			}
+			check.Equal(t, n, len(tc.want), tc.want)
 		})
 	}
 }
@@ -210,13 +187,9 @@ func TestReportsOfAuditsTellAll(t *testing.T) {
 		}},
 	}
 	var page, text strings.Builder
-	for _, w := range []render.AuditWriter{render.NewAuditHTML(&page), render.NewAuditMarkdown(&text)} {
-		if err := w.Write(a); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+	for _, w := range []render.AuditWriter{render.NewAuditReport(&page, false), render.NewAuditReport(&text, true)} {
+		must.Do(t, w.Write(a))
+		must.Do(t, w.Close())
 	}
 	for what, has := range map[string][]string{
 		page.String(): {
@@ -231,9 +204,7 @@ func TestReportsOfAuditsTellAll(t *testing.T) {
 		},
 	} {
 		for _, want := range has {
-			if !strings.Contains(what, want) {
-				t.Errorf("no %q in %s", want, what)
-			}
+			check.Contains(t, what, want)
 		}
 		for _, bad := range []string{"\u202e", "Court</th>", "Court |", "Unknown"} {
 			if strings.Contains(what, bad) {

@@ -2,17 +2,22 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Pages are self-contained HTML, or GitHub-flavoured Markdown. HTML needs no script, font, picture or network, and is laid out for
-// wide and narrow screens, light and dark, and for print. The writers write at Close, since the summary comes first, and hold the
-// rendered trials until then.
+// Pages are self-contained HTML, or GitHub-flavoured Markdown. HTML needs no script, font, picture or network, and is laid out for wide and narrow
+// screens, light and dark, and for print. The writers write at Close, since the summary comes first, and hold the rendered trials until then.
 //
 // All texts of a trial are untrusted. [Sanitize] sanitizes them, html/template or the functions of markdown.go escape them, and the
 // HTML page forbids itself scripts and loading on top of that.
@@ -51,6 +56,13 @@ type page struct {
 	rows, articles bytes.Buffer
 }
 
+func newPage(w io.Writer, asMarkdown bool) page {
+	if asMarkdown {
+		return page{w: w, templates: markdownTemplates(), markdown: true}
+	}
+	return page{w: w, templates: htmlTemplates()}
+}
+
 // rendered marks what was rendered as what it is.
 func (p *page) rendered(b *bytes.Buffer) any {
 	if p.markdown {
@@ -60,13 +72,11 @@ func (p *page) rendered(b *bytes.Buffer) any {
 }
 
 // NewHTML writes trials as HTML.
-func NewHTML(w io.Writer) Writer {
-	return newTrialPage(page{w: w, templates: htmlTemplates()})
-}
+func NewHTML(w io.Writer) Writer { return &trialPage{page: newPage(w, false), summary: NewSummary()} }
 
 // NewMarkdown writes trials as Markdown: the summary, a table of all cases, and the transcript of every trial.
 func NewMarkdown(w io.Writer) Writer {
-	return newTrialPage(page{w: w, templates: markdownTemplates(), markdown: true})
+	return &trialPage{page: newPage(w, true), summary: NewSummary()}
 }
 
 type trialPage struct {
@@ -74,8 +84,6 @@ type trialPage struct {
 	summary  *Summary
 	hasTruth bool
 }
-
-func newTrialPage(p page) *trialPage { return &trialPage{page: p, summary: NewSummary()} }
 
 func (p *trialPage) Summary() *Summary { return p.summary }
 
@@ -164,20 +172,236 @@ type Parts struct {
 // NewParts renders a trial. Labels are shown by their names for people, where they have any. link gives the address of the place in the documents that an item names and quotes, empty for
 // one that the page does not show; a nil link links nothing.
 func NewParts(t *trial.Trial, link func(source, quote string) string) (*Parts, error) {
-	v := newCaseView(Sanitize(t), 1, link)
 	parts := &Parts{}
-	for name, into := range map[string]*template.HTML{
+	return parts, renderParts(newCaseView(Sanitize(t), 1, link), map[string]*template.HTML{
 		"outcome": &parts.Outcome, "failure": &parts.Failure, "gaps": &parts.Gaps, "experiments": &parts.Experiments, "models": &parts.Models,
 		"told": &parts.Transcript, "modules": &parts.Modules,
-	} {
+	})
+}
+
+// renderParts executes templates by their names.
+func renderParts(view any, parts map[string]*template.HTML) error {
+	for name, into := range parts {
 		var b bytes.Buffer
-		if err := htmlTemplates().ExecuteTemplate(&b, name, v); err != nil {
-			return nil, err
+		if err := htmlTemplates().ExecuteTemplate(&b, name, view); err != nil {
+			return err
 		}
 		*into = template.HTML(bytes.TrimSpace(b.Bytes())) //nolint:gosec // the template's own output
 	}
-	return parts, nil
+	return nil
 }
 
 // TrialStyle is the style sheet of [Parts]. It has the colours as variables, those of a dark page too.
 func TrialStyle() string { return trialStyle }
+
+// caseView is a trial as the page lays it out. Every text in it is sanitized.
+type caseView struct {
+	*trial.Trial
+	Anchor string
+	Cast   trial.Cast
+	trial.Comparison
+	Reviews []passView
+	// Untried are the passes over the Light path that came to no pass of the court.
+	Untried []trial.LightPass
+	// Grounds are what Light had to go by where no prosecution says it.
+	Grounds []groundView
+	// Groundless: there was no trial, and Light had nothing to go by.
+	Groundless bool
+	// link gives the address of a place in the documents, on a page of another program; nil for none.
+	link func(source, quote string) string
+}
+
+// Verdict is what people read first.
+func (v caseView) Verdict() verdictView {
+	c := v.Conclusion()
+	view := verdictView{Conclusion: c}
+	if said := v.About(); said != v.Case.Subject {
+		view.Said = said
+	}
+	if v.Result.Proposal != nil || v.Result.GapBrief != nil { // which have a part of their own
+		view.Next = ""
+	}
+	return view
+}
+
+// verdictView is the conclusion of a case with the failure's message.
+type verdictView struct {
+	trial.Conclusion
+	Said string
+}
+
+// Ref is a place that an item names, and what it quotes from there.
+func (v caseView) Ref(source, quote string) refView {
+	if v.link == nil {
+		return refView{Name: source}
+	}
+	return refView{source, v.link(source, quote)}
+}
+
+// groundView is an item that speaks for Light's answer.
+type groundView struct {
+	*abi.Evidence
+	Label labelView
+	Ref   refView
+}
+
+// passView is one pass with its items, those with the most weight first.
+type passView struct {
+	*trial.Pass
+	// Remand counts the remands before this pass.
+	Remand int
+	// OfLight is the pass over the Light path that this one reviews; nil where there was none.
+	OfLight *trial.LightPass
+	Items   []trial.Item
+}
+
+func newCaseView(t *trial.Trial, number int, link func(source, quote string) string) caseView {
+	v := caseView{Trial: t, Anchor: "case-" + strconv.Itoa(number), Cast: t.Cast(), Comparison: t.Compare(), link: link}
+	for i := range t.Passes {
+		items := t.Passes[i].Items()
+		slices.SortStableFunc(items, func(a, b trial.Item) int { return cmp.Compare(b.Weight, a.Weight) })
+		pass := passView{Pass: &t.Passes[i], Remand: i, Items: items}
+		if i < len(t.Light) {
+			pass.OfLight = &t.Light[i]
+		}
+		v.Reviews = append(v.Reviews, pass)
+	}
+	if n := len(v.Reviews); n < len(t.Light) {
+		v.Untried = t.Light[n:]
+	}
+	v.grounds()
+	return v
+}
+
+// grounds gathers what no pass of the court tells of.
+func (v *caseView) grounds() {
+	var items []abi.Evidence
+	if len(v.Reviews) == 0 {
+		items = v.Trial.Grounds()
+	}
+	for i := range v.Untried {
+		items = append(items, v.Untried[i].Grounds()...)
+	}
+	for i := range items {
+		v.Grounds = append(v.Grounds, groundView{&items[i], newLabelView(v, items[i].Supports), v.Ref(items[i].SourceRef, items[i].Content)})
+	}
+	v.Groundless = len(v.Reviews) == 0 && len(items) == 0 && v.Result.Light != nil
+}
+
+// labelClass gives each label of a case a colour class by its place among the labels; what is none of them has none.
+func (v *caseView) labelClass(label string) string {
+	const colours = 8
+	if i := slices.Index(v.Case.Labels, label); i >= 0 && i < colours {
+		return "l" + strconv.Itoa(i+1)
+	}
+	return "l0"
+}
+
+// personaClass colours a persona by the colour that its pipeline names, else by its element.
+func personaClass(p abi.Persona) string {
+	switch c := strings.ToLower(p.Colour); c {
+	case "scarlet", "sapphire", "iron", "obsidian", "crimson", "cobalt", "cerulean", "amber":
+		return "p-" + c
+	}
+	return cmp.Or(map[abi.Element]string{
+		abi.Fire: "p-scarlet", abi.Water: "p-sapphire", abi.Earth: "p-cobalt", abi.Air: "p-amber", abi.Diamond: "p-iron", abi.Lightning: "p-obsidian",
+	}[p.Element], "p-none")
+}
+
+func initial(name string) string {
+	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(name))
+	if r == utf8.RuneError {
+		return "?"
+	}
+	return string(r)
+}
+
+// width is a number in [0, 1] as a whole percentage; NaN and what lies outside are clamped to it.
+func width(v float64) int {
+	if !(v > 0) { // NaN too
+		return 0
+	}
+	return int(min(v, 1)*100 + 0.5)
+}
+
+// shortDigest shows enough of a digest to tell modules apart.
+func shortDigest(s string) string {
+	const shown = len("sha256:") + 12
+	if strings.HasPrefix(s, "sha256:") && len(s) > shown {
+		return s[:shown]
+	}
+	return s
+}
+
+// briefWhat says what the defense does, in a few words.
+func briefWhat(b *abi.DefenseBrief) string {
+	switch {
+	case b.PleaDeal:
+		return "concedes the charge"
+	case b.MotionToDismiss && b.AlternativeHypothesis != nil:
+		return "moves to dismiss, and proposes an alternative"
+	case b.MotionToDismiss:
+		return "moves to dismiss"
+	case b.AlternativeHypothesis != nil:
+		return "proposes an alternative to the charge"
+	}
+	return "answers the charge"
+}
+
+// labelView is a label with its colour, speech one turn of a hearing, passIn a pass with the case around it.
+type (
+	labelView struct{ Name, Class, Meaning string }
+	speech    struct {
+		Persona    abi.Persona
+		Text, Role string
+	}
+	passIn struct {
+		Case caseView
+		Pass passView
+	}
+	// lightIn is a pass over the Light path with the case around it.
+	lightIn struct {
+		Case caseView
+		Pass *trial.LightPass
+	}
+	// statementView is what a node of the Light path said.
+	statementView struct {
+		Persona   abi.Persona
+		What, Why string
+	}
+	// challengeView has the persona in place of its name.
+	challengeView struct {
+		EvidenceIndex int
+		Severity      abi.Severity
+		Text          string
+		By            abi.Persona
+	}
+	itemView struct {
+		trial.Item
+		Label labelView
+		Ref   refView
+		By    []challengeView
+	}
+	// refView is a place in the documents, with an address where the page has one for it.
+	refView struct{ Name, Href string }
+)
+
+func newLabelView(v *caseView, label string) labelView {
+	l := labelView{Name: v.LabelName(label), Class: v.labelClass(label)}
+	if name := v.LabelNames[label]; name != "" {
+		l.Meaning = label + ": " + name
+	}
+	return l
+}
+
+func newChallengeView(v caseView, c abi.Challenge) challengeView {
+	return challengeView{c.EvidenceIndex, c.Severity, clip(v.Named(c.Challenge)), v.Persona(c.By)}
+}
+
+func newItemView(v caseView, item trial.Item) itemView {
+	out := itemView{Item: item, Label: newLabelView(&v, item.Supports), Ref: v.Ref(item.SourceRef, item.Content)}
+	for _, c := range item.Challenges {
+		out.By = append(out.By, newChallengeView(v, c))
+	}
+	return out
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 type open func(*bytes.Buffer) render.Writer
@@ -26,13 +28,9 @@ func rendered(t testing.TB, o open, trials ...*trial.Trial) string {
 	var b bytes.Buffer
 	w := o(&b)
 	for _, outcome := range trials {
-		if err := w.Write(outcome); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(outcome))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.String()
 }
 
@@ -49,9 +47,7 @@ func TestReportsGolden(t *testing.T) {
 func TestReportsOfAnEmptyDocketSaySo(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]open{"html": asHTML, "md": asMarkdown} {
-		if !strings.Contains(rendered(t, o), "There is no case in this docket.") {
-			t.Errorf("%s does not say it", name)
-		}
+		check.Contains(t, rendered(t, o), "There is no case in this docket.", name, "does not say it")
 	}
 }
 
@@ -77,9 +73,7 @@ func TestAccept_CLI5_HostileTextIsInertInHTML(t *testing.T) {
 	hostile, _ := sample.Hostile()
 	harmless, _ := sample.Filled("word")
 	page := rendered(t, asHTML, hostile)
-	if diff := cmp.Diff(skeleton(rendered(t, asHTML, harmless)), skeleton(page)); diff != "" {
-		t.Errorf("the attack changes the elements:\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(skeleton(rendered(t, asHTML, harmless)), skeleton(page)), "the attack changes the elements")
 	text := html.UnescapeString(tag.ReplaceAllString(page, ""))
 	if n := strings.Count(text, sanitize.Block(sample.Attack)); n < 40 {
 		t.Errorf("the text itself stands only %d times in the page", n)
@@ -90,9 +84,7 @@ func TestAccept_CLI5_HTMLLoadsAndRunsNothing(t *testing.T) {
 	t.Parallel()
 	page := rendered(t, asHTML, sample.Docket()...)
 	markup := strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")
-	if got := outside.FindString(markup); got != "" {
-		t.Errorf("the page has %q", got)
-	}
+	check.Equal(t, outside.FindString(markup), "", "the page")
 	if !strings.Contains(page, `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'`) {
 		t.Error("the page does not forbid itself scripts")
 	}
@@ -104,9 +96,7 @@ func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
 	harmless, _ := sample.Filled("word")
 	got, want := rendered(t, asMarkdown, hostile), rendered(t, asMarkdown, harmless)
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
-	if len(gotLines) != len(wantLines) {
-		t.Fatalf("%d lines instead of %d", len(gotLines), len(wantLines))
-	}
+	must.Equal(t, len(gotLines), len(wantLines), "lines")
 	fence := ""
 	for i, line := range gotLines {
 		if run := strings.TrimRight(line, "tex"); strings.HasPrefix(line, "```") && strings.Trim(run, "`") == "" {
@@ -124,9 +114,7 @@ func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
 			checkMarkdownLine(t, line, wantLines[i])
 		}
 	}
-	if fence != "" {
-		t.Error("a code block is not closed")
-	}
+	check.Equal(t, fence, "", "a code block is not closed")
 }
 
 // checkMarkdownLine checks a line outside code blocks against the same line with harmless text.
@@ -206,9 +194,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		outcome, _ := sample.Filled(text)
 		page := rendered(t, asHTML, outcome)
-		if diff := cmp.Diff(want, skeleton(page)); diff != "" {
-			t.Errorf("the text changes the elements:\n%s", diff)
-		}
+		check.Same(t, cmp.Diff(want, skeleton(page)), "the text changes the elements")
 		for _, r := range page {
 			if r != '\n' && r != '\t' && !sanitize.Visible(r) {
 				t.Fatalf("%U gets through", r)
@@ -227,9 +213,7 @@ func TestReportsTellCasesWithoutATrial(t *testing.T) {
 	for name, format := range map[string]open{"HTML": asHTML, "Markdown": asMarkdown} {
 		out := rendered(t, format, answered, sample.Rejected())
 		for _, want := range []string{"the path is not writable", "Nothing in the log is known", "run the test again", "too unsure for a trial"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("%s does not say %q", name, want)
-			}
+			check.Contains(t, out, want, name)
 		}
 		bare := sample.Accepted()
 		bare.Case.Light.Reasoning, bare.Case.Evidence = " ", nil
@@ -318,32 +302,23 @@ func TestPartsAreInertAndLinkTheirPlaces(t *testing.T) {
 			links++
 			return "#place"
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		page := string(parts.Outcome + parts.Failure + parts.Gaps + parts.Experiments + parts.Transcript + parts.Modules)
 		if links == 0 || links != strings.Count(page, `href="#place"`) {
 			t.Errorf("%d links, the page has %d", links, strings.Count(page, `href="#place"`))
 		}
-		if found := outside.FindString(strings.ReplaceAll(strings.Join(skeleton(page), ""), `href="#place"`, "")); found != "" {
-			t.Errorf("the parts hold %q", found)
-		}
+		check.Equal(t, outside.FindString(strings.ReplaceAll(strings.Join(skeleton(page), ""), `href="#place"`, "")), "", "the parts hold")
 		if strings.Contains(page, "style=") || strings.Contains(page, "<style") {
 			t.Error("a part has a style of its own")
 		}
 		shapes[i] = skeleton(page)
 	}
-	if diff := cmp.Diff(shapes[1], shapes[0]); diff != "" {
-		t.Errorf("the attack changes the elements:\n%s", diff)
-	}
+	check.Same(t, cmp.Diff(shapes[1], shapes[0]), "the attack changes the elements")
 }
 
 func TestPartsNameLabels(t *testing.T) {
 	t.Parallel()
-	parts, err := render.NewParts(sample.Amended(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must.Get(render.NewParts(sample.Amended(), nil))(t)
 	if !strings.Contains(string(parts.Outcome), "<bdi>automation bug</bdi>") || strings.Contains(string(parts.Outcome), "<bdi>"+sample.Automation) {
 		t.Errorf("the outcome is %s", parts.Outcome)
 	}

@@ -2,11 +2,15 @@ package render
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Summary counts what came of a docket.
@@ -166,8 +170,11 @@ func (s *Summary) failed(r *trial.Result) {
 func (s *TruthSummary) add(r *trial.Result, truth *trial.Truth, c trial.Comparison) {
 	if truth.ExpectedVerdict != "" {
 		s.Expected++
-		if decisionOf(r) == truth.ExpectedVerdict {
-			s.AsExpected++
+		switch {
+		case r.Final.Status == trial.Mistrial: // whatever the last verdict said
+			count(&s.AsExpected, truth.ExpectedVerdict == abi.Mistrial)
+		case r.Verdict != nil:
+			count(&s.AsExpected, truth.ExpectedVerdict == r.Verdict.Decision)
 		}
 	}
 	if !c.Known {
@@ -187,19 +194,257 @@ func (s *TruthSummary) add(r *trial.Result, truth *trial.Truth, c trial.Comparis
 	}
 }
 
-// decisionOf is the decision that a case ended with. It is a mistrial whatever the last verdict said, when the host ended it.
-func decisionOf(r *trial.Result) abi.Decision {
-	switch {
-	case r.Final.Status == trial.Mistrial:
-		return abi.Mistrial
-	case r.Verdict != nil:
-		return r.Verdict.Decision
-	}
-	return ""
-}
-
 func count(into *int, yes bool) {
 	if yes {
 		*into++
 	}
+}
+
+// SummaryLine is one line of a summary for people.
+type SummaryLine struct{ Name, Text string }
+
+// Lines gives the summary in words, sanitized, for a table's foot and for reports.
+func (s *Summary) Lines() []SummaryLine {
+	var lines []SummaryLine
+	add := func(name, text string) {
+		if text != "" {
+			lines = append(lines, SummaryLine{name, text})
+		}
+	}
+	s.finish()
+	add(allFailed, s.allFailed())
+	add("Cases", s.caseLine())
+	add("No reruns", sanitize.Line(s.NoExperiments))
+	add("Source", sanitize.Line(s.OtherSource))
+	add("Answers", joinFew(counted(s.legend.answers, func(label string, n int) string {
+		return strconv.Itoa(n) + " " + snip(trial.LabelName(s.legend.names, label), labelColumns)
+	}), ", "))
+	add("Mistrials", strings.Join(counted(s.ByCause, func(c trial.Cause, n int) string { return strconv.Itoa(n) + " " + sanitize.Line(string(c)) }), ", "))
+	add("Found", strings.Join(counted(s.found, func(f trial.Finding, n int) string { return string(f) + " " + strconv.Itoa(n) }), ", "))
+	if t := s.Truth; t != nil && t.Known > 0 {
+		add("Truth", t.line())
+	}
+	if t := s.Truth; t != nil && t.Expected > 0 {
+		add("Verdicts", fmt.Sprintf("as expected in %d of %d (%s)", t.AsExpected, t.Expected, percent(t.AsExpected, t.Expected)))
+	}
+	if s.Audits != nil {
+		add("Audits", s.Audits.line())
+	}
+	if s.Rules != nil {
+		add("Rules", s.Rules.line())
+	}
+	if s.Models != nil {
+		lines = append(lines, s.Models.lines()...)
+	}
+	add("Labels", s.legend.line())
+	if s.Cases > 0 {
+		meanings := []string{"Light is the classifier under review"}
+		for _, of := range statusShares(s) {
+			meanings = append(meanings, string(of.Status)+": "+of.Status.Meaning())
+		}
+		add("Statuses", strings.Join(meanings, "; "))
+	}
+	return lines
+}
+
+// Named lays a sanitized text out behind a name.
+func (o TerminalOptions) Named(name, text string) string {
+	const columns = 11 // of the name
+	var b strings.Builder
+	for i, part := range wrap(text, max(o.columns()-columns, 30)) {
+		if i > 0 {
+			name = ""
+		}
+		b.WriteString(o.paint(bold, name) + strings.Repeat(" ", max(columns-len(name), 0)) + part + "\n")
+	}
+	return b.String()
+}
+
+// RulesSummary counts the cases that rules of the user were evaluated for.
+type RulesSummary struct {
+	File    string `json:"file"`
+	Digest  string `json:"digest"`
+	Matched int    `json:"matched"`
+	Failed  int    `json:"failed"`
+
+	first string // message of the first failure
+}
+
+func (s *RulesSummary) add(r *trial.Rules) {
+	s.File, s.Digest = r.File, r.Digest
+	count(&s.Matched, len(r.Matches) > 0)
+	if r.Error != nil {
+		s.Failed++
+		s.first = cmp.Or(s.first, r.Error.Message)
+	}
+}
+
+func (s *RulesSummary) line() string {
+	text := sanitize.Line(s.File) + ": a rule matched in " + plural(s.Matched, "case", "cases")
+	if s.Failed > 0 {
+		text += "; " + plural(s.Failed, "case was", "cases were") + " tried without the rules, which could not be evaluated: " + sanitize.Line(s.first)
+	}
+	return text
+}
+
+func (s *Summary) caseLine() string {
+	var parts []string
+	for _, of := range statusShares(s) {
+		parts = append(parts, strconv.Itoa(of.Count)+" "+string(of.Status))
+	}
+	if len(parts) == 0 {
+		return strconv.Itoa(s.Cases) + ", nothing to try"
+	}
+	return strconv.Itoa(s.Cases) + ": " + strings.Join(parts, ", ")
+}
+
+// allFailed is the line that stands before all others.
+const allFailed = "All failed"
+
+// allFailed says so where every case of a docket ended in a mistrial for one reason: then it is not the cases that are wrong.
+func (s *Summary) allFailed() string {
+	if s.Cases < 2 || s.ByStatus[trial.Mistrial] != s.Cases || len(s.failures) != 1 {
+		return ""
+	}
+	reason := ""
+	for at, message := range s.failures {
+		reason = cmp.Or(message, string(at.cause))
+	}
+	return "all " + strconv.Itoa(s.Cases) + " cases ended in a mistrial for one reason, so nothing was decided: " + sanitize.Line(reason)
+}
+
+// counted are counts in words, the most frequent first.
+func counted[K ~string](counts map[K]int, say func(of K, n int) string) (words []string) {
+	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) }) {
+		words = append(words, say(k, counts[k]))
+	}
+	return words
+}
+
+func (s *TruthSummary) line() string {
+	text := "of " + plural(s.Known, "tried case", "tried cases") + " Light was right in " + strconv.Itoa(s.LightRight) +
+		" (" + percent(s.LightRight, s.Known) + "), the court in " + strconv.Itoa(s.CourtRight) +
+		" (" + percent(s.CourtRight, s.Known) + "); " + plural(s.Flips, "flip", "flips")
+	if s.Flips > 0 {
+		text += ", " + strconv.Itoa(s.FlipsToRight) + " to right and " + strconv.Itoa(s.FlipsToWrong) + " from right to wrong"
+	}
+	if s.Open > 0 {
+		text += "; " + strconv.Itoa(s.Open) + " left open, Light wrong in " + strconv.Itoa(s.OpenLightWrong) + " of them"
+	}
+	return text
+}
+
+// legend gathers what the labels are called that a docket's answers name.
+type legend struct {
+	names map[string]string
+	// answers counts the final classifications.
+	answers map[string]int
+}
+
+func (l *legend) add(t *trial.Trial) {
+	r := &t.Result
+	if final := r.Final.Classification; final != "" {
+		l.answers[final]++
+	}
+	used := []string{r.Final.Classification}
+	if r.Light != nil {
+		used = append(used, r.Light.Classification)
+	}
+	if t.Truth != nil {
+		used = append(used, t.Truth.Classification)
+	}
+	for _, label := range used {
+		if name := t.LabelNames[label]; label != "" && name != "" {
+			l.names[label] = cmp.Or(l.names[label], name)
+		}
+	}
+}
+
+// maxLegend is how many labels are explained; a project may have two hundred.
+const maxLegend = 12
+
+// line is the legend, sanitized; empty where no label has a name.
+func (l *legend) line() string {
+	var parts []string
+	for _, label := range slices.Sorted(maps.Keys(l.names)) {
+		parts = append(parts, snip(l.names[label], nameColumns)+" ("+snip(label, labelColumns)+")")
+	}
+	return joinFew(parts, "; ")
+}
+
+func joinFew(parts []string, with string) string {
+	if more := len(parts) - maxLegend; more > 0 {
+		parts = append(slices.Clone(parts[:maxLegend]), "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(parts, with)
+}
+
+// ModelSummary counts what language models were asked in a docket, and what that took.
+type ModelSummary struct {
+	// Completions that personas asked for; Unanswered of them have no answer, Cached ones have answers that took no tokens.
+	Completions int `json:"completions"`
+	Unanswered  int `json:"unanswered"`
+	Cached      int `json:"cached"`
+	// Tokens that were counted, and their cost in the currency of the prices.
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	Cost         float64 `json:"cost"`
+	// Fallbacks is how often a fallback played for want of a usable answer.
+	Fallbacks int `json:"fallbacks"`
+	// Unbound are the names in the pipeline that no model answers to: nobody was asked in its place.
+	Unbound []string `json:"unbound,omitempty"`
+}
+
+// Unbound notes the names in the pipeline that no model answers to.
+func (s *Summary) Unbound(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	s.Models = cmp.Or(s.Models, &ModelSummary{})
+	s.Models.Unbound = names
+}
+
+func (s *ModelSummary) add(r *trial.Result) {
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		s.Completions++
+		count(&s.Unanswered, c.Answers == 0)
+		count(&s.Cached, c.Cached())
+		s.InputTokens += c.InputTokens
+		s.OutputTokens += c.OutputTokens
+		s.Cost = trial.RoundMoney(s.Cost + c.Cost)
+	}
+	s.Fallbacks += len(r.Fallbacks)
+}
+
+// lines have what is missing apart, so that no figure hides it.
+func (s *ModelSummary) lines() []SummaryLine {
+	var lines []SummaryLine
+	if s.Completions+s.Fallbacks > 0 || len(s.Unbound) == 0 {
+		lines = append(lines, SummaryLine{"Models", s.line()})
+	}
+	if names := sanitize.Line(strings.Join(s.Unbound, ", ")); len(s.Unbound) == 1 {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no model answers to this name, and nobody was asked in its place"})
+	} else if names != "" {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no models answer to these names, and nobody was asked in their place"})
+	}
+	return lines
+}
+
+func (s *ModelSummary) line() string {
+	text := plural(s.Completions, "completion", "completions")
+	if s.Cached > 0 {
+		text += ", " + strconv.Itoa(s.Cached) + " cached"
+	}
+	if s.Unanswered > 0 {
+		text += ", " + strconv.Itoa(s.Unanswered) + " without an answer"
+	}
+	text += "; " + strconv.Itoa(s.InputTokens) + " tokens in and " + strconv.Itoa(s.OutputTokens) + " out"
+	if s.Cost > 0 {
+		text += ", cost " + trial.Money(s.Cost)
+	}
+	if s.Fallbacks > 0 {
+		text += "; " + plural(s.Fallbacks, "fallback", "fallbacks") + " played"
+	}
+	return text
 }

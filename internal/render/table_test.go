@@ -15,6 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A table that goes to no terminal has 120 columns; ABOUT gives way, but not so far that it can't be read, and ids stay whole.
@@ -56,9 +58,7 @@ func TestATableNamesLabels(t *testing.T) {
 			ID: "a", Light: &trial.Answer{Classification: "pb001", Confidence: 0.7},
 			Final: trial.Final{Status: trial.Affirmed, Classification: "pb001", Confidence: 0.7},
 		}})
-		if !strings.Contains(got, c.want+"  "+c.want) {
-			t.Errorf("%v: want %q twice in\n%s", c.names, c.want, got)
-		}
+		check.Contains(t, got, c.want+"  "+c.want, c.names, c.want, "twice in")
 	}
 }
 
@@ -111,9 +111,7 @@ func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
 		{"17", "", evidence, ""},
 	} {
 		outcome := trial.Trial{Result: trial.Result{ID: test.id}, Case: abi.Case{Subject: test.subject, Evidence: test.evidence}}
-		if got := outcome.About(); got != test.want {
-			t.Errorf("%s, %q: %q, want %q", test.id, test.subject, got, test.want)
-		}
+		check.Equal(t, outcome.About(), test.want, test.id, test.subject)
 	}
 }
 
@@ -122,9 +120,7 @@ func TestTableKeepsTheEndOfIDs(t *testing.T) {
 	outcome := sample.Accepted()
 	outcome.Result.ID = strings.Repeat("example.com/deep/", 20) + "pkg.TestSum"
 	out := tabled(t, 80, outcome)
-	if !strings.Contains(out, "pkg.TestSum  accepted") {
-		t.Error(out)
-	}
+	check.Contains(t, out, "pkg.TestSum  accepted")
 }
 
 func TestTableTellsTheFirstOpenCases(t *testing.T) {
@@ -157,9 +153,7 @@ func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
 	}
 	out := tabled(t, 0, trials...)
 	for _, want := range []string{"case-0  mistrial\n  as well  case-1, case-2, case-3 and 26 more cases\n  why  ", "  next     mend the module abyss\n"} {
-		if strings.Count(out, want) != 1 {
-			t.Errorf("no %q, or twice, in\n%s", want, out)
-		}
+		check.Equal(t, strings.Count(out, want), 1, "no", want, "or twice, in", out)
 	}
 	if strings.Contains(out, "find evidence") {
 		t.Errorf("evidence mends nothing:\n%s", out)
@@ -185,9 +179,7 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree: 4 of 5 runs failed in the same way\n",
 		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      not settled 27, flaky 3\n",
 	} {
-		if strings.Count(out, want) != 1 {
-			t.Errorf("no %q, or twice, in\n%s", want, out)
-		}
+		check.Equal(t, strings.Count(out, want), 1, "no", want, "or twice, in", out)
 	}
 }
 
@@ -218,9 +210,7 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 		outcome.Result.Experiments = []trial.Experiment{tc.first, green}
 		out := explained(t, outcome, nil, render.TerminalOptions{Width: 110})
 		for _, want := range []string{"  " + tc.shown, "• " + tc.part} {
-			if !strings.Contains(out, want) {
-				t.Errorf("no %q in\n%s", want, out)
-			}
+			check.Contains(t, out, want)
 		}
 	}
 }
@@ -232,9 +222,7 @@ func TestNumberIsNotRoundedUpToAThreshold(t *testing.T) {
 		0.4999: "0.49", 0.5: "0.50", 0.5049: "0.50", 0.8499: "0.84", 0.85: "0.85", 0.999: ">.99", 1: "1.00", 0.001: "<.01", 0: "0.00",
 		0.79999: "0.79", 0.9999: ">.99", 0.499: "0.49", 0.756: "0.76", 0.05: "0.05", 0.29: "0.29", 0.15: "0.15", 0.95: "0.95", 0.7: "0.70",
 	} {
-		if got := trial.Number(v); got != want {
-			t.Errorf("%v is shown as %s, want %s", v, got, want)
-		}
+		check.Equal(t, trial.Number(v), want, v, "shown as")
 		r := trial.Result{Final: trial.Final{Status: trial.Affirmed, Classification: "x", Confidence: v}}
 		if got := r.End(); got != "affirmed x "+want {
 			t.Errorf("End() = %s, want %s", got, want)
@@ -259,9 +247,7 @@ func TestSayingsAreToldOnce(t *testing.T) {
 	}
 	want := "investigate finds 0 items, convergence 0.50, 3 times the same|again finds 0 items, convergence 0.50|" +
 		"investigate finds 0 items, convergence 0.60"
-	if joined := strings.Join(got, "|"); joined != want {
-		t.Errorf("%s\nwant %s", joined, want)
-	}
+	check.Equal(t, strings.Join(got, "|"), want)
 }
 
 func answered() *trial.Trial {
@@ -299,9 +285,7 @@ func TestTheStoryTellsTheLightPath(t *testing.T) {
 		"Herald decides: overturn at 0.50\n", "Herald reports blue at 0.60\n", "0.70 for red, log:L3\n      it says so\n",
 		"asked the host: recall 2 times, source 1 time\n",
 	} {
-		if !strings.Contains(story, want) {
-			t.Errorf("no %q in\n%s", want, story)
-		}
+		check.Contains(t, story, want)
 	}
 	if strings.ContainsRune(story, '\x1b') || strings.Count(story, "The Light path") != 1 {
 		t.Errorf("%q", story)
@@ -324,15 +308,11 @@ func TestCasesAreReadAsTheyWereTried(t *testing.T) {
 	write(t, render.NewCases(&b), &trial.Trial{Case: whole.Case, Truth: whole.Truth}, &trial.Trial{Case: bare.Case})
 	var got []docket.Entry
 	for entry, err := range new(docket.Reader).JSONL("cases", &b) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entry.Source, entry.Line = "", 0
 		got = append(got, entry)
 	}
-	if diff := cmp.Diff([]docket.Entry{whole, bare}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff([]docket.Entry{whole, bare}, got))
 }
 
 // TestAccept_AL7_EachEndingOfASearch has a sentence that does not say more than was shown, and nothing hostile reaches a terminal.
@@ -364,14 +344,10 @@ func TestAccept_AL7_EachEndingOfASearch(t *testing.T) {
 		{alibi.Beginning{Ending: alibi.NotRun, Why: "it does not build: x\x1b"}, []string{"can't be run at your working tree: it does not build: x"}, false},
 	} {
 		c.b.Test, c.b.Since, c.b.Message = "TestTotal", "0123456789abcdef", "\x1b]0;pwned\a"
-		if c.b.Confirmed() != c.sure {
-			t.Errorf("%+v: confirmed is %v", c.b, !c.sure)
-		}
+		check.Equal(t, c.b.Confirmed(), c.sure, c.b, "confirmed")
 		for _, format := range []string{"table", "md", "jsonl"} {
 			var out bytes.Buffer
-			if err := render.WriteBeginning(&out, format, &c.b, "v1", "", render.TerminalOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, render.WriteBeginning(&out, format, &c.b, "v1", "", render.TerminalOptions{}))
 			if strings.ContainsAny(out.String(), "\x1b\a") {
 				t.Errorf("%s: %q", format, out.String())
 			}

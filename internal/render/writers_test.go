@@ -19,6 +19,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -27,41 +29,24 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(file, got, 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Error(diff)
-	}
+	want := must.Get(os.ReadFile(file))(t)
+	check.Same(t, cmp.Diff(string(want), string(got)))
 }
 
 func write(t *testing.T, w render.Writer, trials ...*trial.Trial) {
 	t.Helper()
 	for _, outcome := range trials {
-		if err := w.Write(outcome); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(outcome))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func redacting(t *testing.T, patterns ...string) *render.Redactor {
 	t.Helper()
-	redactor, err := render.NewRedactor(patterns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return redactor
+	return must.Get(render.NewRedactor(patterns))(t)
 }
 
 // tabled is the table of trials at a width.
@@ -75,9 +60,7 @@ func tabled(t *testing.T, width int, trials ...*trial.Trial) string {
 func explained(t *testing.T, outcome *trial.Trial, r *render.Redactor, options render.TerminalOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := render.Explain(&b, outcome, r, options); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Explain(&b, outcome, r, options))
 	return b.String()
 }
 
@@ -136,9 +119,7 @@ func TestExplainNamesPersonasGivenByID(t *testing.T) {
 		t.Error("the id stands there instead of the name")
 	}
 	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  again"} {
-		if !strings.Contains(story, want) {
-			t.Errorf("%q is missing", want)
-		}
+		check.Contains(t, story, want)
 	}
 }
 
@@ -204,9 +185,7 @@ func TestAccept_CLI5_HostileTextIsInertEverywhere(t *testing.T) {
 		if name == "narrow" { // of ids the end is kept
 			want = "␛"
 		}
-		if !strings.Contains(out, want) {
-			t.Errorf("%s: the escape is not shown", name)
-		}
+		check.Contains(t, out, want, name, "the escape is not shown")
 	}
 }
 
@@ -215,13 +194,9 @@ func TestAccept_CLI5_JSONKeepsHostileTextExactly(t *testing.T) {
 	outcome, _ := sample.Hostile()
 	out := outputs(t, nil, outcome)["jsonl"]
 	var got trial.Result
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(out), &got))
 	want := strings.ToValidUTF8(strings.ReplaceAll(outcome.Result.ID, "\xff\xc0", "\ufffd\ufffd"), "")
-	if got.ID != want {
-		t.Errorf("got %q, want %q", got.ID, want)
-	}
+	check.Equal(t, got.ID, want)
 }
 
 func TestAccept_CLI5_RedactionReachesEveryOutput(t *testing.T) {
@@ -266,9 +241,7 @@ func TestRedactionKeepsVocabularyAndComparison(t *testing.T) {
 	if c := got.Compare(); !c.Known || c.LightRight || !c.CourtRight || !c.Flipped {
 		t.Errorf("the comparison was lost: %+v", c)
 	}
-	if len(got.Result.Modules) != len(sample.Amended().Result.Modules) {
-		t.Errorf("modules whose keys became equal were lost: %v", got.Result.Modules)
-	}
+	check.Equal(t, len(got.Result.Modules), len(sample.Amended().Result.Modules), "modules whose keys became equal were lost", got.Result.Modules)
 }
 
 func TestRedactorRejectsBadPatternsTogether(t *testing.T) {
@@ -292,15 +265,11 @@ func TestOutputGoesOnWhenAWriterFails(t *testing.T) {
 	var b bytes.Buffer
 	broken := errors.New("disk full")
 	o := render.NewOutput(nil, failing{broken}, render.NewJSONL(&b))
-	if err := o.Write(sample.Accepted()); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, o.Write(sample.Accepted()), broken)
 	if b.Len() == 0 {
 		t.Error("the other writer got nothing")
 	}
-	if err := o.Close(); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, o.Close(), broken)
 }
 
 // By hand: what Light said, how it ended, what is true.
@@ -333,9 +302,7 @@ func TestSummaryCountsFlips(t *testing.T) {
 		s.Add(outcome)
 	}
 	want := &render.TruthSummary{Known: 7, LightRight: 3, CourtRight: 2, Flips: 3, FlipsToRight: 1, FlipsToWrong: 1, Open: 2, OpenLightWrong: 1}
-	if diff := cmp.Diff(want, s.Truth); diff != "" {
-		t.Error(diff)
-	}
+	check.Same(t, cmp.Diff(want, s.Truth))
 	if s.Cases != 10 || s.Tried != 8 {
 		t.Errorf("got %+v", s)
 	}
@@ -356,9 +323,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	outcome, _ = sample.Filled("x\n  [9] forged")
 	outcome.Case.Subject = "disk full\n  [9] \x1b[1mforged\r\u2028"
 	safe := render.Sanitize(outcome)
-	if want := "disk full␊  [9] ␛[1mforged␍<U+2028>"; safe.Case.Subject != want {
-		t.Errorf("%q, want %q", safe.Case.Subject, want)
-	}
+	check.Equal(t, safe.Case.Subject, "disk full␊  [9] ␛[1mforged␍<U+2028>")
 	if got := safe.Passes[0].Indictment.Evidence[0].SourceRef; !strings.HasPrefix(got, "x␊  [9] forged") {
 		t.Errorf("a reference is %q", got)
 	}

@@ -74,6 +74,7 @@ func Answers() []alibi.Answer {
 		alone(abi.Head, abi.Head, 5, 0), alone(abi.Target, abi.Target, 5, 0), unable(abi.Merge, abi.OutcomeNotBuilt, "cart.go:3: undefined: Price"), unable(abi.Base, abi.OutcomeNoTest, ""))
 	open := answer("TestRetry", alibi.IsOpen, "", "5 of 5 failed here, no run on the base: not enough to tell", "retry_test.go:7: 4 attempts",
 		alone(abi.Head, abi.Head, 5, 0), runs(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 0, 3, 2), unable(abi.Base, abi.OutcomeNotRun, "the budget is used up"))
+	open.Lock = alibi.World
 	open.Next = "run the base, 5 times, in about 70 seconds"
 	return []alibi.Answer{total, empty, second, upload, rare, merged, open}
 }
