@@ -52,9 +52,7 @@ func trials(t *testing.T, p *abi.Profile, entries []docket.Entry) []*trial.Trial
 		}
 	}
 	for tried := range h.TryAll(t.Context(), all, 2) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		list = append(list, tried.Trial)
 	}
 	return list

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -64,9 +65,7 @@ func observe(t *testing.T, entries []docket.Entry, workers int) []Observation {
 			}
 		}
 	}, workers) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
+		must.Do(t, tried.Err)
 		list = append(list, Observe(tried.Trial))
 	}
 	return list
@@ -76,9 +75,7 @@ func TestAccept_FT4_WithNothingToFindTheReportClaimsNoGain(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	nothing := Measure(observe(t, witnessed(240, 1.0/3, r), 2), nil)
-	if nothing.Band.Court.Of != 240 {
-		t.Fatalf("%d cases in the band", nothing.Band.Court.Of)
-	}
+	must.Equal(t, nothing.Band.Court.Of, 240, "cases in the band")
 	if nothing.Band.Finding == Better {
 		t.Errorf("a gain is claimed where there is nothing to find: %+v", nothing.Band)
 	}
@@ -130,9 +127,7 @@ func TestReportIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 	encode := func(workers int) string {
 		return string(must.Get(json.Marshal(Measure(observe(t, entries, workers), &BandOptions{})))(t))
 	}
-	if one, eight := encode(1), encode(8); one != eight {
-		t.Errorf("with 1 worker\n%s\nwith 8\n%s", one, eight)
-	}
+	check.Equal(t, encode(1), encode(8), "with 1 worker", "with 8")
 }
 
 func TestTheTruthReachesNoVerdict(t *testing.T) {
@@ -185,9 +180,7 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 		list = append(list, Observe(outcome))
 	}
 	m := MetricsOf(list)
-	if m.Remands.Cases != 2 {
-		t.Fatalf("%d of 2 cases were remanded: %+v", m.Remands.Cases, list)
-	}
+	must.Equal(t, m.Remands.Cases, 2, "of 2 cases were remanded", list)
 	wantShare(t, "wrong before, right after", m.Remands.ToRight, 1, 2)
 	wantShare(t, "right before, wrong after", m.Remands.ToWrong, 1, 2)
 	wantShare(t, "flips", m.Flips.Rate, 2, 2)

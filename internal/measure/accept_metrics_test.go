@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -125,9 +126,7 @@ func TestAccept_ME3_RemandEffectiveness(t *testing.T) {
 		with(tried("a", .6, "b", .8, ""), remanded),
 		tried("a", .6, "b", .8, "b"), // not remanded
 	}).Remands
-	if m.Cases != 5 {
-		t.Errorf("%d remanded, want 5", m.Cases)
-	}
+	check.Equal(t, m.Cases, 5, "remanded")
 	wantShare(t, "wrong before, right after", m.ToRight, 1, 4)
 	wantShare(t, "right before, wrong after", m.ToWrong, 1, 4)
 }
@@ -174,14 +173,10 @@ func TestAccept_ME5_EmptyDocketAndMissingTruth(t *testing.T) {
 		flips, cases := 0, 0
 		if name == "no truth" {
 			flips, cases = 1, 2
-			if m.Remands.Cases != 1 {
-				t.Errorf("%s: %d remands", name, m.Remands.Cases)
-			}
+			check.Equal(t, m.Remands.Cases, 1, name, "remands")
 		}
 		wantShare(t, name+": flips", m.Flips.Rate, flips, cases)
-		if m.Flips.ToRight+m.Flips.ToWrong+m.Flips.Between != 0 {
-			t.Errorf("%s: flips with a direction: %+v", name, m.Flips)
-		}
+		check.Equal(t, m.Flips.ToRight+m.Flips.ToWrong+m.Flips.Between, 0, name, "flips with a direction", m.Flips)
 		for what, share := range map[string]Share{
 			"precision": m.Defense.Precision, "recall": m.Defense.Recall,
 			"to right": m.Remands.ToRight, "to wrong": m.Remands.ToWrong, "verdicts": m.Verdicts,

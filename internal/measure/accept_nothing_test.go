@@ -117,6 +117,7 @@ func rightBy(p *abi.Profile, entries []docket.Entry) float64 {
 // shuffled; of twenty, some shuffles look like the truth.
 func TestAccept_QU3_TwentyLabelsCostNothing(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds")
 	const draws = 8
 	sizes := []int{20}
 	if tier.Whole() {

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 var word = regexp.MustCompile(`\pL[\pL\pN_]+`)
@@ -66,7 +67,8 @@ func appended(c *abi.Case, text string) {
 	c.Documents[0].Text += "\n" + text + "\n"
 }
 
-// The strongest n-grams of another model of the same cases are written into the documents. Some of them are no signals.
+// The strongest n-grams of another model of the same cases are written into the documents. Some of them are no signals. Where the text decides, so do
+// they, as docs/fitting.md says.
 func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
 	of := func(between string) func(h *halves, _ *abi.Profile) func(*abi.Case, string) {
@@ -75,7 +77,7 @@ func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
 			return func(c *abi.Case, truth string) { appended(c, strings.Join(peer[wrong(c, truth)], between)) }
 		}
 	}
-	costLittle(t, attack{name: "n-grams, a line each", change: of("\n")}, attack{name: "n-grams in one line", change: of(" ")})
+	costLittle(t, attack{name: "n-grams, a line each", texts: 0.13, change: of("\n")}, attack{name: "n-grams in one line", texts: 0.13, change: of(" ")})
 }
 
 // The witnesses of the docket say what they said, and all state 0.99, so that what they know of their own doubt is lost: on the failures
@@ -96,6 +98,7 @@ func TestAccept_QU2_OverconfidentWitnessesCostAFittedCourtLittle(t *testing.T) {
 // What is written to move the court counts nothing, while the rest of the text does.
 func TestAccept_QU2_TheRestOfAStuffedTextCounts(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds")
 	all := shape("issue texts").Docket(22, 350)
 	p, _ := written(t, Fit, all[:250])
 	peer := strongest(all[:250], 10)

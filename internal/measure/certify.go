@@ -27,16 +27,6 @@ type BandOptions struct {
 	Confidence float64
 }
 
-func (o BandOptions) orDefault() BandOptions {
-	if o.MaxError <= 0 {
-		o.MaxError = DefaultMaxError
-	}
-	if o.Confidence <= 0 {
-		o.Confidence = DefaultConfidence
-	}
-	return o
-}
-
 // Point is one answer: the confidence that was stated for it, in [0, 1], and whether it was right.
 type Point struct {
 	Confidence float64
@@ -101,13 +91,17 @@ const gridSteps = 1000
 // Certify proposes the loosest threshold above which an answer may stand unreviewed, such that the share of wrong answers among the
 // accepted is bounded with a stated confidence. It is pure, and the order of points has no influence.
 //
-// It tests thresholds one after the other, from strict to loose, each by the exact binomial tail, and stops at the first that
-// fails: fixed-sequence testing, as in Learn then Test (Angelopoulos, Bates, Candès, Jordan and Lei 2021). No correction for
-// the number of thresholds is needed, since their order is fixed before the answers are looked at. There are two sequences, which
-// share the level: one begins with the fewest cases that can pass, one with so many that some may be wrong. The cases must not be those that
-// anything was fitted on, or the answers must be cross-fitted.
+// It tests thresholds one after the other, from strict to loose, each by the exact binomial tail, and stops at the first that fails: fixed-sequence
+// testing, as in Learn then Test (Angelopoulos, Bates, Candès, Jordan and Lei 2021). No correction for the number of thresholds is needed, since
+// their order is fixed before the answers are looked at. There are two sequences, which share the level: one begins with the fewest cases that can
+// pass, one with so many that some may be wrong. The cases must not be those that anything was fitted on, or the answers must be cross-fitted.
 func Certify(points []Point, o BandOptions) Certificate {
-	o = o.orDefault()
+	if o.MaxError <= 0 {
+		o.MaxError = DefaultMaxError
+	}
+	if o.Confidence <= 0 {
+		o.Confidence = DefaultConfidence
+	}
 	c := Certificate{MaxError: o.MaxError, Confidence: o.Confidence, Cases: len(points), Tested: []Step{}}
 	grid, two := countAll(points), sequences(o)
 	var last acceptance
@@ -169,8 +163,7 @@ func countAll(points []Point) []acceptance {
 // wrong answers have at most the probability level if the error is maxError.
 type sequence struct {
 	maxError, level float64
-	// least is how many cases the first threshold must accept; all the cases where there are fewer, if whole. It is at least
-	// a share of all cases.
+	// least is how many cases the first threshold must accept; all the cases where there are fewer, if whole. It is at least a share of all cases.
 	least int
 	share float64
 	whole bool

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -91,9 +92,7 @@ func TestPhrasesStandWhereTheCourtFindsThem(t *testing.T) {
 				t.Errorf("case %d: the court doesn't find %q", i, c.phrases[p])
 			}
 		}
-		if len(found) != len(c.samples[i].phrases) {
-			t.Errorf("case %d: the court finds %d phrases, %d were mined", i, len(found), len(c.samples[i].phrases))
-		}
+		check.Equal(t, len(found), len(c.samples[i].phrases), "case", i, "the court finds", "phrases", "were mined")
 	}
 }
 
@@ -384,9 +383,7 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 				return losses
 			}
 			r := &rivals{rates: by(tc.rates), scaled: by(tc.scaled), both: by(tc.both)}
-			if got := r.beaten(c, by(tc.learned), places(cases)); got != tc.want {
-				t.Errorf("learned: %v", got)
-			}
+			check.Equal(t, r.beaten(c, by(tc.learned), places(cases)), tc.want, "learned")
 		})
 	}
 }
@@ -462,9 +459,7 @@ func TestTheCapOfSignalsIsWithinWhatTheyTold(t *testing.T) {
 	without := entries[19].Case
 	without.Documents = nil
 	addTo(told, m.nats(&without), -1)
-	if got := spread(told); got != 1 {
-		t.Errorf("a document that tells 4 nats counts %v within a cap of 1", got)
-	}
+	check.Equal(t, spread(told), 1, "a document that tells 4 nats counts", "within a cap of 1")
 }
 
 // An answer counts as one that a text turns exactly if the strongest text that there can be turns it.
@@ -488,9 +483,7 @@ func TestTheStrongestTextTurnsWhatIsSaidToTurn(t *testing.T) {
 			c.Documents = append(slices.Clone(c.Documents), abi.Document{Name: "made up", Text: "surely " + label})
 			turns = turns || right && best(m.Posterior(&c)) != truth
 		}
-		if got := m.turns(&e.Case, truth, p.SignalCap); got != turns {
-			t.Errorf("%s: said to turn %v, turned %v", e.Case.ID, got, turns)
-		}
+		check.Equal(t, m.turns(&e.Case, truth, p.SignalCap), turns, e.Case.ID, "said to turn", "turned")
 		if turns {
 			turned++
 		}
@@ -552,9 +545,7 @@ func TestASourceIsBelievedByElement(t *testing.T) {
 		}
 		s, fire := odds.Source(result.Profile, "reader"), make([]float64, 3)
 		odds.AddElement(fire, c.Labels, s, c.Evidence[0].Supports, abi.Fire)
-		if at := slices.Index(c.Labels, c.Evidence[0].Supports); best(fire) != at {
-			t.Fatalf("the reader by fire speaks for %v by %v", c.Evidence[0].Supports, fire)
-		}
+		must.Equal(t, best(fire), slices.Index(c.Labels, c.Evidence[0].Supports), "the reader by fire speaks for", c.Evidence[0].Supports, "by", fire)
 	}
 	// A quarter of the cases has a reader that is right in 0.93 of them; in the others the history is, in 2 of 3.
 	if right < before+20 || right < 400 {
