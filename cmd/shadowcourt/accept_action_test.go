@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -104,14 +105,10 @@ func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 	checkBody(t, comment(2))
 	body := comment(2)
 	for _, want := range []string{"[run](<https://github.com/acme/shop/actions/runs/77>)", "Commit `" + c.head[:12] + "`"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the comment lacks %q:\n%s", want, body)
-		}
+		check.Contains(t, body, want, "the comment")
 	}
 	tree := git(t, c.dir, "git rev-parse 'HEAD^{tree}'")
-	if j.with["key"] != "shadowcourt-Linux-X64-"+tree {
-		t.Errorf("the cache: %v", j.with)
-	}
+	check.Equal(t, j.with["key"], "shadowcourt-Linux-X64-"+tree, "the cache", j.with)
 	if results, err := filepath.Glob(filepath.Join(j.with["path"], "experiments", "*")); err != nil || len(results) == 0 {
 		t.Errorf("the cache has no results of runs: %v", err)
 	}
@@ -138,9 +135,7 @@ func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 	if now := h.Writes(); len(now) != writes {
 		t.Errorf("an unchanged comment was sent again: %v", now[writes:])
 	}
-	if made := textOf(t, j.file("made")); !strings.Contains(made, "install GOBIN="+j.file("shadowcourt/bin")) {
-		t.Errorf("built by make %s", made)
-	}
+	check.Contains(t, textOf(t, j.file("made")), "install GOBIN="+j.file("shadowcourt/bin"), "built by make")
 	nowhere(t, ciToken, printed, j.temp, c.dir)
 }
 
@@ -151,9 +146,7 @@ func checkBody(t *testing.T, body string) {
 		t.Errorf("markers:\n%s", body)
 	}
 	prose := regexp.MustCompile("(?s)````+text\n.*?\n````+\n|```text\n.*?\n```\n|``[^`\n]+``|`[^`\n]+`").ReplaceAllString(strings.TrimSuffix(body, "<!-- shadowcourt:alibi -->"), "")
-	if bad := regexp.MustCompile(`<!--|<img|<b>|@all|@everyone|\n/close`).FindString(prose); bad != "" {
-		t.Errorf("%q is live in\n%s", bad, prose)
-	}
+	check.Equal(t, regexp.MustCompile(`<!--|<img|<b>|@all|@everyone|\n/close`).FindString(prose), "", "live in", prose)
 }
 
 // checkAnnotations checks that each line is one annotation or none.

@@ -158,3 +158,61 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestAccept_AK12_Native: what fails for something of the machine that the laboratory hides does not come back there, and says so. With --native it does on
+// both trees, which a clean environment in the laboratory mends; what the change broke stays yours, and the checkout as it is.
+func TestAccept_AK12_Native(t *testing.T) {
+	t.Parallel()
+	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer busy.Close()
+	lock, outside := filepath.Join(t.TempDir(), "lock"), homeWith(t, "lock", "")
+	writeFiles(t, "/", map[string]string{lock: ""})
+	p := &project{head: map[string]string{"cart/cart.go": "package cart\n\nfunc Total() int { return 2 }\n"}}
+	p.dir = filepath.Join(t.TempDir(), "project")
+	p.green = map[string]string{"go.mod": goModule, "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n", "cart/cart_test.go": strings.NewReplacer(
+		"PORT", busy.Addr().String(), "LOCK", lock, "HIDDEN", filepath.Join(outside, "lock"), "CHECKOUT", p.dir).Replace(`package cart
+
+import ("io"; "net"; "os"; "os/exec"; "testing")
+
+func TestPort(t *testing.T) { if _, err := net.Listen("tcp", "PORT"); err != nil { t.Error(err) } }
+func TestMode(t *testing.T) { if os.Getenv("SHOP_MODE") == "off" { t.Error("the shop is off") } }
+func TestLock(t *testing.T) { if _, err := os.Stat("LOCK"); err == nil { t.Error("another one runs") } }
+func TestHidden(t *testing.T) { if _, err := os.Stat("HIDDEN"); err == nil { t.Error("another one runs") } }
+func TestTotal(t *testing.T) {
+	os.WriteFile("CHECKOUT/written", nil, 0o600)
+	if os.Getenv("QUIET") == "" { exec.Command("setsid", "sleep", "3600.25").Start() }
+	if text, err := io.ReadAll(os.Stdin); len(text) > 0 || err != nil { t.Error("there is an input") }
+	if _, err := os.Open("/dev/tty"); err == nil { t.Error("there is a terminal") }
+	if got := Total(); got != 1 { t.Errorf("got %d", got) }
+}
+`)}
+	p.add(t, p.green)
+	git(t, p.dir, "git init -q -b main . && git add . && git commit -qm green && git tag green")
+	p.add(t, p.head)
+	mode := []string{"SHOP_MODE=off"}
+	report := p.report(t, "SHOP_MODE=off", "QUIET=yes")
+	must.Do(t, os.Remove(filepath.Join(p.dir, "written")))
+	machine := []string{"TestPort", "TestMode", "TestLock", "TestHidden"}
+	if !tier.Whole("host/alibi", "host/experiment") {
+		machine = machine[:1]
+		report = without(t, report, "TestMode", "TestLock", "TestHidden")
+	} else {
+		got := p.alibi(t, mode, report)
+		for _, test := range machine {
+			if a := got.answers[test]; a == nil || a.Verdict != alibi.IsOpen || !strings.Contains(a.Why, "does not come back") || !strings.Contains(a.Next, "laboratory: --native") {
+				t.Errorf("%s: %s", test, saidOf(a))
+			}
+		}
+	}
+	got := p.alibi(t, mode, "--native", report)
+	for _, test := range machine {
+		got.expect(t, test, alibi.NotYours, alibi.Environment, "")
+	}
+	got.expect(t, "TestTotal", alibi.IsYours, alibi.Caused, alibi.Product)
+	if _, err := os.Stat(filepath.Join(p.dir, "written")); err == nil {
+		t.Error("the checkout was changed")
+	}
+	if s := execute(t, "", nil, "pgrep", "-f", "sleep 3600.2[5]"); s.out != "" {
+		t.Errorf("processes are left: %s", s.out)
+	}
+}

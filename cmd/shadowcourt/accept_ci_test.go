@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -45,9 +46,7 @@ func snippets(t *testing.T) map[string][][2]string {
 func at(t *testing.T, text string, path ...any) any {
 	t.Helper()
 	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(text), &v), text)
 	for _, p := range path {
 		switch p := p.(type) {
 		case string:
@@ -88,9 +87,7 @@ func TestAccept_IG1_SnippetsOfThePage(t *testing.T) {
 		lines = append(lines, fmt.Sprint(line))
 	}
 	jenkins := regexp.MustCompile(`(?s)sh '''(.*?)'''|sh '(.*?)'`).FindAllStringSubmatch(first("Jenkins"), -1)
-	if len(jenkins) != 3 {
-		t.Fatalf("%d scripts of Jenkins", len(jenkins))
-	}
+	must.Equal(t, len(jenkins), 3, "scripts of Jenkins")
 	hub, lab := testkit.NewGitHub(t, "court", ciToken), testkit.NewGitLab(t, "42", ciToken)
 	head := git(t, c.dir, "git rev-parse HEAD")
 	for _, p := range []struct {
@@ -126,26 +123,18 @@ func TestAccept_IG1_SnippetsOfThePage(t *testing.T) {
 			t.Errorf("%s: code %d, %d comments, requests %v\n%s\n%s", p.name, r.code, len(comments), p.host.Log()[before:], r.out, r.errors)
 		}
 	}
-	if got := textOf(t, filepath.Join(c.dir, "shadowcourt.env")); !strings.Contains(got, "SHADOWCOURT_VERDICT=none\n") {
-		t.Errorf("variables of GitLab: %q", got)
-	}
-	if got := textOf(t, filepath.Join(c.dir, "quality.json")); !strings.Contains(got, `"severity": "info"`) {
-		t.Errorf("code quality: %s", got)
-	}
+	check.Contains(t, textOf(t, filepath.Join(c.dir, "shadowcourt.env")), "SHADOWCOURT_VERDICT=none\n", "variables of GitLab")
+	check.Contains(t, textOf(t, filepath.Join(c.dir, "quality.json")), `"severity": "info"`, "code quality")
 }
 
 // pageAction runs the action with the inputs that the page's workflow has, and checks the other workflows of the page.
 func pageAction(t *testing.T, c *checkout, h *testkit.Host, blocks [][2]string) said {
 	t.Helper()
-	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of GitHub Actions", len(blocks))
-	}
+	must.Equal(t, len(blocks), 3, "blocks of GitHub Actions")
 	j := newJob(t, c, h)
 	inputs := func(block string, path ...any) map[string]string {
 		step, _ := at(t, block, path...).(map[string]any)
-		if step["uses"] != "shadowcourt/shadowcourt@main" {
-			t.Errorf("%v is not the action", step["uses"])
-		}
+		check.Equal(t, step["uses"], "shadowcourt/shadowcourt@main", "not the action")
 		out := map[string]string{}
 		with, _ := step["with"].(map[string]any)
 		for name, value := range with {
@@ -158,9 +147,7 @@ func pageAction(t *testing.T, c *checkout, h *testkit.Host, blocks [][2]string) 
 	inputs(blocks[2][1], "jobs", "comment", "steps", 1)
 	code, outputs, printed := j.run(t, inputs(blocks[0][1], "jobs", "test", "steps", 2))
 	for name := range outputs {
-		if !strings.Contains(page(t, "docs/ci.md"), "`"+name+"`") {
-			t.Errorf("the page does not name the output %s", name)
-		}
+		check.Contains(t, page(t, "docs/ci.md"), "`"+name+"`", "the page does not name the output", name)
 	}
 	used := regexp.MustCompile(`steps\.alibi\.outputs\.([a-z-]+)`).FindAllStringSubmatch(blocks[0][1]+blocks[1][1], -1)
 	for _, m := range used {
@@ -179,9 +166,7 @@ func pageAction(t *testing.T, c *checkout, h *testkit.Host, blocks [][2]string) 
 	if r := runShell(t, c.dir, last, map[string]string{"VERDICT": "yours"}); r.code != 0 || !strings.Contains(r.out, "comment") {
 		t.Errorf("%s: %+v", last, r)
 	}
-	if code != 0 {
-		t.Errorf("%v", printed)
-	}
+	check.Equal(t, code, 0, printed)
 	return said{code: code}
 }
 
@@ -202,9 +187,7 @@ func TestAccept_IG1_DryRunsSendNothing(t *testing.T) {
 	} {
 		r := runShell(t, dir, line, env)
 		for _, want := range wants {
-			if !strings.Contains(r.out, want) {
-				t.Errorf("%s does not say %q:\n%s", line, want, r.out)
-			}
+			check.Contains(t, r.out, want, line)
 		}
 		if r.code != 0 || r.errors != "" || regexp.MustCompile(`(?m)^\s*::|##\[`).MatchString(r.out) {
 			t.Errorf("%s: code %d, %s", line, r.code, r.errors)
@@ -283,13 +266,9 @@ exit 22`)
 	}
 	release := page(t, ".goreleaser.yaml")
 	for _, want := range []string{"project_name: shadowcourt", "name_template: checksums.txt", "algorithm: sha256", "formats: [tar.gz]", "formats: [zip]"} {
-		if !strings.Contains(release, want) {
-			t.Errorf("releases have another form than tools/install.sh expects: no %q", want)
-		}
+		check.Contains(t, release, want, "releases have another form than tools/install.sh expects: no")
 	}
-	if strings.Count(release, "name_template") != 1 {
-		t.Error("archives have a name of their own, which tools/install.sh does not know")
-	}
+	check.Equal(t, strings.Count(release, "name_template"), 1, "archives have a name of their own, which tools/install.sh does not know")
 }
 
 func tarGzip(t *testing.T, text string, names ...string) []byte {
@@ -298,12 +277,8 @@ func tarGzip(t *testing.T, text string, names ...string) []byte {
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, name := range names {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}))
+		must.Get(w.Write([]byte(text)))(t)
 	}
 	must.Do(t, errors.Join(w.Close(), z.Close()))
 	return []byte(b.String())
@@ -330,9 +305,7 @@ func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 		script := strings.NewReplacer("https://rp.example", portal.URL, "--min-confidence 0.9", "--min-confidence 0.5").Replace(block[1])
 		lines = append(lines, strings.Split(strings.TrimSpace(script), "\n")...)
 	}
-	if len(lines) != 3 {
-		t.Fatalf("the page has the lines %q", lines)
-	}
+	must.Len(t, lines, 3, "the page has the lines")
 	for _, line := range lines {
 		publishes := strings.Contains(line, " publish ")
 		dry := runShell(t, dir, line, env)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -337,9 +338,7 @@ func TestAccept_SV6_MissingResultsAreCounted(t *testing.T) {
 		t.Errorf("exit code %d, %d streams\n%d bytes, want %d\n%s", got.code, last.Load(), len(got.out), len(want.out), got.errors)
 	}
 	try(lost("1", &first, 9)).wants(t, 1, "docket 1 is done, and 1 of its 2 results are missing\n")
-	if first.Load() != 1 {
-		t.Errorf("%d streams for an entry that was left out", first.Load())
-	}
+	check.Equal(t, first.Load(), 1, "streams for an entry that was left out")
 }
 
 // TestAccept_SV6_OtherServersAreNamed shows that there is one clear message about a server that is no service, or that can't be trusted. Such a
@@ -383,9 +382,7 @@ func TestAccept_SV6_OtherServersAreNamed(t *testing.T) {
 			}
 		}
 	}
-	if stolen.Load() != 0 {
-		t.Errorf("another server got %d requests", stolen.Load())
-	}
+	check.Equal(t, stolen.Load(), 0, "another server", "requests")
 }
 
 // TestAccept_SV6_FlagsThatTheServiceDecidesAreRejected: all at once, and each flag of try either works with --server or is among them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -32,9 +32,7 @@ func TestAccept_SV1_ServeGivesTheResultsOfTry(t *testing.T) {
 			t.Errorf("%s: the service gives\n%s\nand try\n%s", file, got, want)
 		}
 		// The cases of the first docket come without names of labels: the court has them.
-		if page := ask(t, "GET", server+"/", "").body; !strings.Contains(page, "product bug") {
-			t.Errorf("%s: the inbox shows codes of labels:\n%s", file, page)
-		}
+		check.Contains(t, ask(t, "GET", server+"/", "").body, "product bug", file, "the inbox shows codes of labels")
 	}
 }
 
@@ -105,9 +103,7 @@ func TestAccept_SV5_TokensAreMadeWhereADatabaseIs(t *testing.T) {
 	for _, args := range [][]string{{"list"}, {"add", "ci"}, {"revoke", "1"}} {
 		u.run(t, "", append(append([]string{"serve", "token"}, args...), "--data", typo)...).wants(t, 2, "there is no database in "+typo, "`shadowcourt serve`")
 	}
-	if _, err := os.Stat(typo); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is there: %v", typo, err)
-	}
+	check.Is(t, check.Err(os.Stat(typo)), fs.ErrNotExist, typo)
 	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0, " first release")
 	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "there are no tokens")
 	u.run(t, "", "serve", "token", "add", "ci", "--data", data).wants(t, 0, "token 1 is shown once", "with the same --data or --database")

@@ -132,9 +132,7 @@ func fieldsOf(t *testing.T, results string, may map[string]bool) string {
 	fields, lines := map[string][]byte{}, 0
 	for line := range strings.Lines(results) {
 		var result map[string]any
-		if err := json.Unmarshal([]byte(line), &result); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &result), line)
 		for name, value := range result {
 			if !may["field "+name] && name != "modules" && name != "fuel" {
 				sum := sha256.Sum256(fmt.Appendf(fields[name], "%d %s\n", lines, withoutBuilds(value)))
@@ -269,9 +267,7 @@ func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
 	var lines []byte
 	for _, file := range files {
 		compressed := must.Get(os.ReadFile(file))(t)
-		if lines, err = decoder.DecodeAll(compressed, lines); err != nil {
-			t.Fatal(err)
-		}
+		lines = must.Get(decoder.DecodeAll(compressed, lines))(t)
 	}
 	dir := t.TempDir()
 	all := filepath.Join(dir, "reporting.jsonl")

@@ -26,15 +26,7 @@ in your cache folder, or in dir/experiments with --cache dir/modules. They count
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkCache(dir); err != nil {
-				return err
-			}
-			use, err := module.MeasureCache(dir)
-			if err != nil {
-				return err
-			}
-			results := open.ExperimentCache(dir)
-			ran, err := disk.MeasureCache(results)
+			results, use, ran, err := inCaches(dir, module.MeasureCache, disk.MeasureCache)
 			if err != nil {
 				return err
 			}
@@ -50,15 +42,7 @@ in your cache folder, or in dir/experiments with --cache dir/modules. They count
 		Example: "  shadowcourt cache clear --cache other/modules",
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkCache(dir); err != nil {
-				return err
-			}
-			use, err := module.ClearCache(dir)
-			if err != nil {
-				return err
-			}
-			results := open.ExperimentCache(dir)
-			ran, err := disk.ClearCache(results)
+			results, use, ran, err := inCaches(dir, module.ClearCache, disk.ClearCache)
 			if err != nil {
 				return err
 			}
@@ -72,11 +56,16 @@ in your cache folder, or in dir/experiments with --cache dir/modules. They count
 	return cmd
 }
 
-func checkCache(dir string) error {
-	if dir == "" || dir == "none" {
-		return cli.InputError(errors.New("--cache: name a folder; there is none by default for this user"))
+// inCaches does something in the folder for compiled modules, and in the one for results beside it.
+func inCaches(dir string, modules func(string) (module.CacheUsage, error), results func(string) (disk.CacheUse, error)) (beside string, use module.CacheUsage, ran disk.CacheUse, err error) {
+	if dir == "" {
+		return "", use, ran, cli.InputError(errors.New("--cache: name a folder; there is none by default for this user"))
 	}
-	return nil
+	beside = open.ExperimentCache(dir)
+	if use, err = modules(dir); err == nil {
+		ran, err = results(beside)
+	}
+	return beside, use, ran, err
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // homeWith is a user's home with one file. It is not below /tmp, which tests in experiments do not see anyway.
@@ -43,6 +45,7 @@ func envOf(t *testing.T, home string) []string {
 // run that shows the home, and with it the failure comes back.
 func TestAccept_FZ3_AFailureThatNeedsTheHomeIsOpen(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment", "host/alibi")
 	if !isolate.HidesFiles() {
 		t.Skip("this system hides no files")
 	}
@@ -70,7 +73,7 @@ func TestSpool(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, without, conclusion string }{
 		{"passes", "return", "reruns of the same tree passed. Chance caused it, or the machine where it failed, or a file or variable of yours that the reruns did not have."},
-		{"fails in another way", `t.Fatal("no orders were found in the shop")`, "No experiment counts (the failure does not come back: each rerun fails in one way, but not as the report says"},
+		{"fails in another way", `t.Fatal("no orders were found in the shop")`, "No experiment counts (the failure does not come back: each rerun fails, but not as the report says"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,9 +91,7 @@ func TestSpool(t *testing.T) {
 			p.add(t, map[string]string{"report.json": run("go", "test", "-json", "./...")})
 			try := func(args ...string) (r trial.Result) {
 				out := run("shadowcourt", append([]string{"try", "report.json", "--format", "jsonl"}, args...)...)
-				if err := json.Unmarshal([]byte(out), &r); err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
+				must.Do(t, json.Unmarshal([]byte(out), &r), out)
 				return r
 			}
 			if read := try().Final; read.Classification != "si001" {
@@ -108,9 +109,7 @@ func TestSpool(t *testing.T) {
 				!strings.Contains(line, "next: run this tree, 5 times, with --experiments home, in about") {
 				t.Errorf("it says:\n%s", table)
 			}
-			if !strings.Contains(said, "shadowcourt try report.json --explain example.com/shop.TestSpool --experiments all,home --source .\n") {
-				t.Errorf("it says:\n%s", said)
-			}
+			check.Contains(t, said, "shadowcourt try report.json --explain example.com/shop.TestSpool --experiments all,home --source .\n", "it says")
 			shown := try("--source", ".", "--experiments", "reruns,home")
 			if first := shown.Experiments[0]; first.Same != 5 || shown.Proposal != nil && shown.Proposal.Allow != "" {
 				t.Errorf("with the home %+v, and proposed is %+v", first, shown.Proposal)
@@ -156,9 +155,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			run := func(args ...string) string {
 				args = append(append(args, tt.args...), "--source", ".", "--since", "green")
 				s := execute(t, p.dir, envOf(t, home), append([]string{"shadowcourt"}, args...)...)
-				if s.code != 0 {
-					t.Fatal(s)
-				}
+				must.Equal(t, s.code, 0, s)
 				return s.all()
 			}
 			shell(t, p.dir, "shadowcourt key new ../key && echo done")

@@ -27,6 +27,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -81,10 +82,10 @@ func attacks() map[string]attacked {
 		},
 		"record and store": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--record", "r.record", "--key", killKey, "--store", "store"), resume: resume,
-			files: []string{"r.jsonl", "r.record"}, crashed: storeHolds, begins: "r.record", kills: 2,
+			files: []string{"r.jsonl", "r.record"}, crashed: storeHolds, begins: "r.record", kills: 2, again: true,
 		},
 		"cache": {
-			args: []string{"plugin", "bench", "tiny.wasm", "--request", "request", "--time", "1ms", "--cache", "cache"}, prepare: tinyModule, ended: cacheIsSealed, begins: "-", kills: 1, cached: true,
+			args: []string{"plugin", "bench", "tiny.wasm", "--request", "request", "--time", "1ms", "--cache", "cache"}, prepare: tinyModule, ended: cacheIsComplete, begins: "-", kills: 1, cached: true,
 		},
 		"profile": {args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: "-", kills: 2},
 		"key":     {args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: "-", kills: 2, again: true},
@@ -109,9 +110,7 @@ func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 		t.Helper()
 		whole := a.folder(t)
 		begun := a.run(t, a.program(whole, false))
-		if begun.Code != cli.ExitDone {
-			t.Fatal(begun)
-		}
+		must.Equal(t, begun.Code, cli.ExitDone, begun)
 		dir, going, broken := "", false, 0
 		kills := killsOr(t, a.kills)
 		for range kills {
@@ -338,12 +337,8 @@ func bookIsRead(t *testing.T, dir string) {
 func bookHasAll(t *testing.T, dir string) {
 	t.Helper()
 	s := must.Get(casebook.OpenReadOnly(t.Context(), filepath.Join(dir, "book"), casebook.Options{Now: time.Now}))(t)
-	if s.Len() != killCases {
-		t.Errorf("the casebook has %d cases, not %d", s.Len(), killCases)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Equal(t, s.Len(), killCases, "the casebook", "cases")
+	must.Do(t, s.Close())
 	next(t, dir, "try", "docket.jsonl", "--light", "rca", "--casebook", "book", "--output", "next.txt")
 	if left := names(t, filepath.Join(dir, "tmp")); len(left) > 0 {
 		t.Errorf("%q are left in TMPDIR", left)
@@ -366,9 +361,7 @@ func storeHolds(t *testing.T, dir string) {
 		if filepath.Base(filepath.Dir(name)) != "store" || !strings.HasSuffix(name, ".wasm") {
 			continue
 		}
-		if want := "sha256-" + record.DigestOf([]byte(readFile(t, name))).Hex() + ".wasm"; filepath.Base(name) != want {
-			t.Errorf("%s has the digest of %s", name, want)
-		}
+		check.Equal(t, filepath.Base(name), "sha256-"+record.DigestOf([]byte(readFile(t, name))).Hex()+".wasm", name, "has the digest of")
 	}
 }
 
@@ -380,9 +373,7 @@ func keyIsWhole(t *testing.T, dir string) {
 		key := must.Get(record.ParseKey([]byte(readFile(t, filepath.Join(dir, name)))))(t)
 		ids = append(ids, key.ID())
 	}
-	if ids[0] != ids[1] {
-		t.Errorf("the keys are %q", ids)
-	}
+	check.Equal(t, ids[0], ids[1], "the keys", ids)
 }
 
 // swapped are the modules that the commands change.
@@ -468,8 +459,8 @@ func tinyModule(dir string) error {
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, "tiny.wasm"), wasm, 0o600), os.WriteFile(filepath.Join(dir, "request"), []byte{0x80}, 0o600))
 }
 
-// cacheIsSealed checks that the cache has the module in each way of metering, sealed.
-func cacheIsSealed(t *testing.T, dir string) {
+// cacheIsComplete checks that the cache has the module in each way of metering, with its stub and its machine code.
+func cacheIsComplete(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := filepath.Glob(filepath.Join(dir, "cache", "v*", "*"))
 	complete := slices.DeleteFunc(entries, func(name string) bool { return strings.Contains(name, "-new-") })
@@ -477,8 +468,9 @@ func cacheIsSealed(t *testing.T, dir string) {
 		t.Errorf("entries %q, %v", complete, err)
 	}
 	for _, entry := range complete {
-		if readFile(t, filepath.Join(entry, "SEAL")) == "" {
-			t.Errorf("%s is not sealed", entry)
+		code, err := filepath.Glob(filepath.Join(entry, "*", "*"))
+		if readFile(t, filepath.Join(entry, "stub")) == "" || len(code) != 1 || err != nil {
+			t.Errorf("%s has %q, %v", entry, code, err)
 		}
 	}
 }
@@ -513,7 +505,7 @@ func (k *killing) all(t *testing.T, kills int) {
 			name, acknowledged = k.path("killed-"+strconv.Itoa(i)+".record"), map[string]record.Digest{}
 		}
 		before := len(acknowledged)
-		finished := k.runInto(t, acknowledged, name, time.Duration(random.IntN(int(150*time.Millisecond))))
+		finished := k.runInto(t, acknowledged, name, time.Duration(random.Int64N(int64(k.took))))
 		k.check(t, name, acknowledged)
 		if finished {
 			k.same(t, name, whole)
@@ -539,6 +531,7 @@ type killing struct {
 	dir, docket string
 	key         *record.Key
 	flags       []string
+	took        time.Duration // of the results of a run that nobody killed
 }
 
 func newKilling(t *testing.T, flags ...string) *killing {
@@ -554,7 +547,7 @@ func newKilling(t *testing.T, flags ...string) *killing {
 
 func (k *killing) path(name string) string { return filepath.Join(k.dir, name) }
 
-// runInto starts a run, notes the results that it gives, and kills it that long after the first one; never if that is negative. It says
+// runInto starts a run, notes the results that it gives, and kills it that long after the first new one; never if that is negative. It says
 // whether the run came to its end before.
 func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, name string, kill time.Duration) bool {
 	t.Helper()
@@ -567,16 +560,21 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 		err = cmd.Start()
 	}
 	must.Do(t, err)
-	in := bufio.NewReader(out)
-	for first := true; ; first = false {
+	in, began := bufio.NewReader(out), time.Time{}
+	for known := len(acknowledged); ; {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			break
 		}
-		if first && kill >= 0 {
+		if acknowledge(t, acknowledged, line); len(acknowledged) == known || !began.IsZero() {
+			continue
+		}
+		if began = time.Now(); kill >= 0 {
 			defer time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }).Stop()
 		}
-		acknowledge(t, acknowledged, line)
+	}
+	if kill < 0 && k.took == 0 {
+		k.took = time.Since(began)
 	}
 	err = cmd.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
@@ -622,15 +620,11 @@ func (k *killing) check(t *testing.T, name string, acknowledged map[string]recor
 		t.Fatalf("after a kill: %v", err)
 	}
 	for id, digest := range acknowledged {
-		if recorded[id] != digest {
-			t.Fatalf("%s was acknowledged, and the record has %q for it", id, recorded[id])
-		}
+		must.Equal(t, recorded[id], digest, id, "was acknowledged, and the record", "for it")
 	}
 }
 
 func (*killing) same(t *testing.T, a, b string) {
 	t.Helper()
-	if readFile(t, a) != readFile(t, b) {
-		t.Fatal("the record of killed runs is another than that of one that was not killed")
-	}
+	must.Equal(t, readFile(t, a), readFile(t, b), "the record of killed runs is another than that of one that was not killed")
 }

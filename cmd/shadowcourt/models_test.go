@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -134,9 +135,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600))
 			said := succeeds(t, dir, "try", docket, "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json").errors
 			got := readResults(t, filepath.Join(dir, "results.json"))
-			if got.verdicts(t) != plain.verdicts(t) {
-				t.Errorf("results:\n%s\nwithout a model:\n%s", got.verdicts(t), plain.verdicts(t))
-			}
+			check.Equal(t, got.verdicts(t), plain.verdicts(t), "results", "without a model")
 			if tc.outcome == "" {
 				if !strings.Contains(said, tc.detail) || got.Summary.Models == nil || got.Summary.Models.Completions > 0 || !slices.Equal(got.Summary.Models.Unbound, []string{"reader"}) {
 					t.Errorf("said %q, and %+v", said, got.Summary.Models)
@@ -147,9 +146,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 			for i := range got.Results {
 				r := &got.Results[i]
 				asked += len(r.Completions)
-				if len(r.Completions) != len(r.Fallbacks) {
-					t.Errorf("%s: %d completions and %d fallbacks", r.ID, len(r.Completions), len(r.Fallbacks))
-				}
+				check.Equal(t, len(r.Completions), len(r.Fallbacks), r.ID, "completions and", "fallbacks")
 				for k := range r.Completions {
 					c, f := &r.Completions[k], &r.Fallbacks[k]
 					if string(c.Outcome) != tc.outcome || !strings.Contains(c.Detail, tc.detail) || strings.Contains(c.Detail, "\n") || f.Fallback != "bulwark" || !strings.Contains(f.Message, tc.detail) {

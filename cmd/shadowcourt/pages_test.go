@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -51,9 +52,7 @@ func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 		t.Parallel()
 		dir := failingModule(t)
 		for _, line := range slices.Concat(shownCommands(t, readme, "shadowcourt alibi"), shownCommands(t, readme, "go test -json")) {
-			if out := shell(t, dir, line); !strings.Contains(out, "TestTotal") {
-				t.Errorf("%s says nothing of the failing test:\n%s", line, out)
-			}
+			check.Contains(t, shell(t, dir, line), "TestTotal", line, "says nothing of the failing test")
 		}
 	})
 	t.Run("library", func(t *testing.T) {
@@ -101,9 +100,7 @@ func pages(t *testing.T, pattern string) []string {
 		t.Fatalf("%s: no page, %v", pattern, err)
 	}
 	for i := range files {
-		if files[i], err = filepath.Rel(repositoryRoot(t), files[i]); err != nil {
-			t.Fatal(err)
-		}
+		files[i] = must.Get(filepath.Rel(repositoryRoot(t), files[i]))(t)
 		files[i] = filepath.ToSlash(files[i])
 	}
 	return files
@@ -209,9 +206,7 @@ func TestAccept_FZ9_InstallationWorksToday(t *testing.T) {
 	if len(commands) == 0 || commands[0][1] != "make install" {
 		t.Errorf("the first command is %v", commands)
 	}
-	if !strings.Contains(page(t, "Makefile"), "\ninstall: ") {
-		t.Error("make has no target install")
-	}
+	check.Contains(t, page(t, "Makefile"), "\ninstall: ", "make has no target install")
 	for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "RATIONALE.md") {
 		for _, host := range []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org"} {
 			if strings.Contains(page(t, name), host) {
@@ -339,9 +334,7 @@ func pasted(t *testing.T, dir, before, text, pattern string) string {
 func contains(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
-		if !strings.Contains(text, want) {
-			t.Errorf("without %q:\n%s", want, text)
-		}
+		check.Contains(t, text, want, "without")
 	}
 }
 

@@ -129,9 +129,7 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err, ending)
-	}
+	must.Do(t, err, ending)
 	random := rand.New(rand.NewPCG(killSeed, 3))
 	lost := 0
 	for i := range n {
@@ -180,9 +178,7 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatalf("%s: %v\n%v", what, err, ending)
-		}
+		must.Do(t, err, what, ending)
 		if line < power.Lines {
 			lost++
 		}

@@ -90,7 +90,8 @@ func buildPuppet(t *testing.T) string {
 
 func TestLongScripts(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "internal/measure", "internal/oci", "abi/guest")
+	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "host/casebook", "internal/measure", "internal/oci",
+		"internal/quarantine", "internal/publish", "internal/render", "cmd/shadowcourt/internal/alibi", "host/replay", "abi/guest")
 	runScripts(t, filepath.Join("testdata", "script", "long"))
 }
 

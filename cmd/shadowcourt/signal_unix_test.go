@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -45,9 +46,7 @@ func start(t *testing.T, args ...string) *running {
 // try writes a case and waits for its result.
 func (r *running) try(t *testing.T, id string) {
 	t.Helper()
-	if _, err := io.WriteString(r.in, caseOf(id)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(r.in, caseOf(id)))(t)
 	line, err := r.out.ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, `{"id":"`+id+`"`) {
 		t.Fatalf("result %q, %v", line, err)
@@ -143,9 +142,7 @@ func TestReaderThatEndsStopsTheWork(t *testing.T) {
 	r := start(t, "try", "--format", "jsonl")
 	r.try(t, "one")
 	must.Do(t, r.outEnd.Close())
-	if _, err := io.WriteString(r.in, caseOf("two")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(r.in, caseOf("two")))(t)
 	// The standard input stays open: the command ends all the same.
 	if code, stderr := r.end(); code != cli.ExitFailed || stderr != "" {
 		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
@@ -155,9 +152,7 @@ func TestReaderThatEndsStopsTheWork(t *testing.T) {
 // onlyFiles checks the files of a folder against names.
 func onlyFiles(t *testing.T, dir, want string) {
 	t.Helper()
-	if got := strings.Join(names(t, dir), " "); got != want {
-		t.Errorf("files %q, want %q", got, want)
-	}
+	check.Equal(t, strings.Join(names(t, dir), " "), want, "files")
 }
 
 // A program for Light that leaves another one behind, which holds its pipes, does not keep the run from ending.
@@ -168,9 +163,7 @@ func TestASignalEndsARunWhoseLightLeftSomebodyBehind(t *testing.T) {
 	}
 	r := start(t, "try", "--format", "jsonl", "--output", "results", "--workers", "1", "--light",
 		`exec:read -r line; echo '{"classification":"red","confidence":0.9,"reasoning":""}'; read -r line; setsid sleep 20 & touch asked; exit 0`, "-")
-	if _, err := r.in.Write([]byte(caseOf("one") + caseOf("two"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.in.Write([]byte(caseOf("one") + caseOf("two"))))(t)
 	for !strings.Contains(strings.Join(names(t, r.Dir), " "), "asked") {
 		time.Sleep(time.Millisecond)
 	}

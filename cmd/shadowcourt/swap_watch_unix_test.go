@@ -28,9 +28,7 @@ type watching struct {
 func line(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	text, err := r.ReadString('\n')
-	if err != nil {
-		t.Fatalf("%q, %v", text, err)
-	}
+	must.Do(t, err, text)
 	return strings.TrimSuffix(text, "\n")
 }
 
@@ -47,9 +45,7 @@ type watchedResult struct {
 // result writes a case, and gives its result.
 func (w *watching) result(t *testing.T, id string) watchedResult {
 	t.Helper()
-	if _, err := io.WriteString(w.in, caseOf(id)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(w.in, caseOf(id)))(t)
 	var result watchedResult
 	if err := json.Unmarshal([]byte(line(t, w.out)), &result); err != nil || result.ID != id || result.Error != nil {
 		t.Fatalf("%+v, %v", result, err)
@@ -126,7 +122,5 @@ func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 	if rest, err := io.ReadAll(w.err); err != nil || len(rest) > 0 {
 		t.Errorf("more messages: %q, %v", rest, err)
 	}
-	if err := w.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, w.cmd.Wait())
 }

@@ -13,7 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // pty opens a pseudo-terminal of some width.
@@ -49,9 +51,7 @@ func onTerminal(t *testing.T, env []string, connect func(cmd *exec.Cmd, terminal
 		_, _ = io.Copy(&all, screen) // ends with EIO when nobody holds the terminal any more
 		sent <- all.Bytes()
 	}()
-	if err := cmd.Run(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, cmd.Run())
 	_ = terminal.Close()
 	return strings.ReplaceAll(string(<-sent), "\r\n", "\n")
 }
@@ -62,9 +62,7 @@ func TestAccept_CLI1_ProgressOnATerminalAndNotOtherwise(t *testing.T) {
 	var results bytes.Buffer
 	sent := onTerminal(t, nil, func(cmd *exec.Cmd, terminal *os.File) { cmd.Stdout, cmd.Stderr = &results, terminal }, "try", tour)
 	for _, want := range []string{"\r\x1b[Kloading modules", "\r\x1b[Ktried 1", "\r\x1b[Ktried 9"} {
-		if !strings.Contains(sent, want) {
-			t.Errorf("%q is not in %q", want, sent)
-		}
+		check.Contains(t, sent, want)
 	}
 	if !strings.HasSuffix(sent, "\r\x1b[K") {
 		t.Errorf("the line of progress stays: %q", sent)
@@ -74,9 +72,7 @@ func TestAccept_CLI1_ProgressOnATerminalAndNotOtherwise(t *testing.T) {
 	}
 
 	sent = onTerminal(t, []string{"TERM=dumb"}, func(cmd *exec.Cmd, terminal *os.File) { cmd.Stdout, cmd.Stderr = &results, terminal }, "try", tour)
-	if sent != "" {
-		t.Errorf("a dumb terminal was sent %q", sent)
-	}
+	check.Equal(t, sent, "", "a dumb terminal was sent")
 }
 
 func TestTableFitsTheTerminalAndHasColoursUnlessAskedNot(t *testing.T) {
@@ -89,9 +85,7 @@ func TestTableFitsTheTerminalAndHasColoursUnlessAskedNot(t *testing.T) {
 		t.Errorf("no colour: %q", coloured)
 	}
 	plain := onTerminal(t, []string{"NO_COLOR=1"}, toScreen, "try", tour)
-	if plain != colours.ReplaceAllString(coloured, "") {
-		t.Errorf("with NO_COLOR: %q", plain)
-	}
+	check.Equal(t, plain, colours.ReplaceAllString(coloured, ""), "with NO_COLOR")
 	for line := range strings.Lines(plain) {
 		if width := len([]rune(strings.TrimRight(line, "\n"))); width > 80 {
 			t.Errorf("%d columns: %s", width, line)
@@ -102,9 +96,7 @@ func TestTableFitsTheTerminalAndHasColoursUnlessAskedNot(t *testing.T) {
 func TestTryTellsWhatItWaitsForOnATerminal(t *testing.T) {
 	t.Parallel()
 	screen, terminal := pty(t, 80)
-	if _, err := screen.WriteString(caseOf("typed") + "\x04"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(screen.WriteString(caseOf("typed") + "\x04"))(t)
 	cmd := command(t, "", nil, "shadowcourt", "try", "--format", "jsonl")
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = terminal, &stderr
@@ -120,15 +112,14 @@ func TestTryTellsWhatItWaitsForOnATerminal(t *testing.T) {
 // TestAccept_AL7_CulpritTellsItsProgress: what runs, what it showed, and which commit is most probable, on a terminal.
 func TestAccept_AL7_CulpritTellsItsProgress(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "cmd/shadowcourt", "host/experiment/culprit")
 	p := broken("_ = 0")
 	p.write(t)
 	sent := onTerminal(t, nil, func(cmd *exec.Cmd, terminal *os.File) {
 		cmd.Dir, cmd.Stderr = p.dir, terminal
 	}, "culprit", "TestTotal", "--since", "green")
 	for _, want := range []string{"\r\x1b[KTestTotal: commit 1 of 1", "\r\x1b[KTestTotal: before the first commit, " + p.revision(t, "green")[:12] + ": none of 5 failed"} {
-		if !strings.Contains(sent, want) {
-			t.Errorf("%q is not in %q", want, sent)
-		}
+		check.Contains(t, sent, want)
 	}
 	if !strings.HasSuffix(sent, "\r\x1b[K") {
 		t.Errorf("the line of progress stays: %q", sent)

@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -47,6 +49,9 @@ type options struct {
 	perCase       time.Duration
 	maxFalse      float64
 	culprit       bool
+	native        bool
+	here          bool // the tests were run by this command
+	borrows       bool // what the budget can spare
 	strict        bool
 	failOn        []string
 	policy        policy
@@ -55,6 +60,7 @@ type options struct {
 	server        serverOptions
 	program       string // with its version, as a service's log names it
 	passed        testcmd.Passed
+	account       *account // of the command; nil for reports
 }
 
 // New is the command of the program's version.
@@ -72,9 +78,9 @@ A test is yours where the change caused the failure, or where its merge with --t
 is not yours where it failed before (preexisting), passes and fails by chance (flaky), or fails
 for something outside of both trees (environment). What is not sure is open.
 
-The tests run in scratch copies of the sources, isolated from the network and from your files.
-The checkout is not changed. Results of Go are kept for a day: a command that was interrupted
-goes on where it was when it is given again. Other runners begin again.
+The tests run in scratch copies of the sources, isolated from the network and from your files
+unless --native is given. The checkout is not changed. Results of Go are kept for a day: a command
+that was interrupted continues where it was when it is given again. Other runners begin again.
 
 Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
 one is open; 1 something failed while running; 2 the command line or an input is wrong. With
@@ -93,12 +99,14 @@ for neither 4 nor --fail-on; an entry that has expired is an error (2).`,
 		"default branch, on that branch HEAD for changes that are not committed or else the commit before")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
+	f.BoolVar(&o.native, "native", false, "run the tests outside of the isolation, in scratch copies, with all that you have: network, files, variables and folders for temporary files; "+
+		"runs in a clean environment stay isolated")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: "+cli.OrList(readable()))
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .jsonl, .sarif, .xml for JUnit), or one of "+
 		cli.OrList(render.AnswerForms())+"; may be repeated")
-	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
-	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
+	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long the runs of one test may take; without the flag, longer while --budget has that for all others, too")
+	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how often an alibi may be false at most: less takes more runs")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "end with exit code 3 for these answers, and with 0 for others: "+cli.OrList(policyWords)+
 		", each with a bound of the confidence if wanted, as in yours>=0.99; none for none (default: 3 for yours, else 4 for open)")
 	f.BoolVar(&o.strict, "strict", false, "take a shallow clone, a base that is a guess, and a failing test that nothing can run for errors (exit code 2)")
@@ -148,6 +156,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err := errors.Join(o.check(args), notEmpty(cmd, "target")); err != nil {
 		return cli.InputError(err)
 	}
+	o.borrows = !cmd.Flags().Changed("case-budget")
 	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
@@ -213,11 +222,15 @@ type failing struct {
 	ends   []docket.Entry
 	near   []string
 	faults []error
+	// besides is how many failures no test tells of.
+	besides int
 }
 
 // take takes an entry of a report.
 func (f *failing) take(entry docket.Entry, err error) {
-	switch {
+	switch line, _ := errors.AsType[*docket.LineError](err); {
+	case line != nil && slices.ContainsFunc(line.Problems, func(p abi.Problem) bool { return p.Code == abi.CodeBadCount }):
+		f.beside([]docket.Beside{{What: line.Error(), Next: "see the report: something failed that it tells nothing of"}}, "")
 	case err != nil:
 		f.faults = append(f.faults, err)
 	case f.one == "" || entry.Case.ID == f.one:
@@ -263,7 +276,7 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	}
 	if command {
 		ran, err := o.runTests(ctx, s, args, found)
-		if err != nil || !ran.Failed() && len(found.faults) == 0 {
+		if err != nil || !ran.Failed() && len(found.faults)+len(found.list) == 0 {
 			return nil, err
 		}
 	} else {
@@ -288,20 +301,44 @@ func (o *options) runTests(ctx context.Context, s cli.Streams, args []string, fo
 		return nil, cli.InputError(err)
 	}
 	o.pass(s.Err, c)
+	if c.Completed != "" {
+		fmt.Fprintln(s.Err, sanitize.Line(c.Completed)+".")
+	}
+	if c.Stops != "" {
+		fmt.Fprintln(s.Err, "warning: "+sanitize.Line(c.Stops))
+	}
 	if name := open.KeyVariable(o.proof.key); name != "" {
 		c.Without = []string{name}
 	}
+	began := time.Now()
 	// What people read here is the table of answers; the runner's own output is shown beside it.
 	ran, err := c.Run(ctx, s.In, s.Err, s.Err, found.take)
-	if err == nil && ran.ExitCode != 0 && ran.Failures == 0 {
-		err = fmt.Errorf("the command ended with %d although no test failed in its report", ran.ExitCode)
+	if err == nil {
+		found.beside(ran.Beside, ran.Output)
+		o.account = &account{command: c, failed: ran.ExitCode != 0, took: time.Since(began), found: found}
 	}
 	return ran, err
 }
 
+// mostLines of the end of a command's output are quoted.
+const mostLines = 20
+
+// beside adds what no test of a run tells of, with the end of its output.
+func (f *failing) beside(list []docket.Beside, output string) {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for _, b := range list {
+		b.Output = strings.Join(lines[max(0, len(lines)-mostLines):], "\n")
+		entry := docket.Entry{Case: b.Case()}
+		if f.besides++; f.besides > 1 {
+			entry.Case.ID += " " + strconv.Itoa(f.besides)
+		}
+		f.take(entry, nil)
+	}
+}
+
 // pass notes what reruns get of the command, and says what they don't get.
 func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
-	o.passed = c.Passed()
+	o.passed, o.here = c.Passed(), true
 	left := o.passed.Left
 	o.passed.Env = slices.DeleteFunc(o.passed.Env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -322,8 +359,12 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	if err != nil {
 		return cli.InputError(err)
 	}
+	if o.borrows {
+		lab.Cases = len(failures)
+	}
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
 	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
+	lab.Native, lab.Told, lab.Without = o.native, o.here, open.KeyVariable(o.proof.key)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	config.LoadLate = func(module string) { p.Say("loading the module " + module + ", which takes seconds the first time") }
 	p.Say("reading the trees")
@@ -361,38 +402,46 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	}
 	defer func() { _ = places.close() }()
 	sum := summary{policy: o.policy}
-	for asked := range investigation.Court.Ask(ctx, docket.Each(failures), 0) {
-		p.Clear()
-		if asked.Err != nil {
-			if ctx.Err() != nil {
-				break
+	if o.account != nil {
+		o.account.began = time.Now()
+	}
+	for next := failures; len(next) > 0; failures = append(failures, next...) {
+		for asked := range investigation.Court.Ask(ctx, docket.Each(next), 0) {
+			p.Clear()
+			if asked.Err != nil {
+				if ctx.Err() != nil {
+					break
+				}
+				sum.faults++
+				fmt.Fprintln(s.Err, "shadowcourt: "+sanitize.Block(asked.Err.Error()))
+				continue
 			}
-			sum.faults++
-			fmt.Fprintln(s.Err, "shadowcourt: "+sanitize.Block(asked.Err.Error()))
-			continue
+			a := asked.Answer
+			place := places.of(asked.Trial, a.Test, a.Message)
+			place.Quarantined = o.held.of(a, time.Now())
+			sum.add(a, place.Quarantined != nil)
+			if why := notRun(a); o.strict && why != "" {
+				sum.notRun++
+				fmt.Fprintf(s.Err, "shadowcourt: --strict: %s: %s\n", sanitize.Line(a.ID), sanitize.Line(why))
+			}
+			a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a.Test, now)) })
+			p.Clear()
+			if err != nil && ctx.Err() == nil {
+				fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
+			}
+			if err := investigation.Order(ctx, &asked.Trial.Case, a); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(s.Err, "warning: order: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
+			}
+			took := investigation.Took(&asked.Trial.Case)
+			if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
+				return err
+			}
+			if err := out.Write(&render.Answered{Answer: *a, Place: place, Took: took, Trial: asked.Trial}); err != nil {
+				return err
+			}
 		}
-		a := asked.Answer
-		place := places.of(asked.Trial, a.Test, a.Message)
-		place.Quarantined = o.held.of(a, time.Now())
-		sum.add(a, place.Quarantined != nil)
-		if why := notRun(a); o.strict && why != "" {
-			sum.notRun++
-			fmt.Fprintf(s.Err, "shadowcourt: --strict: %s: %s\n", sanitize.Line(a.ID), sanitize.Line(why))
-		}
-		a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a.Test, now)) })
-		p.Clear()
-		if err != nil && ctx.Err() == nil {
-			fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
-		}
-		if err := investigation.Order(ctx, &asked.Trial.Case, a); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(s.Err, "warning: order: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
-		}
-		took := investigation.Took(&asked.Trial.Case)
-		if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
-			return err
-		}
-		if err := out.Write(&render.Answered{Answer: *a, Place: place, Took: took, Trial: asked.Trial}); err != nil {
-			return err
+		if next = nil; ctx.Err() == nil && sum.exit() == nil && (o.policy == nil || len(o.policy) > 0) {
+			next = o.account.rest(ctx, s.Err, p, o.budget, failures)
 		}
 	}
 	*out.trees.Partial = render.PartialAnswers{Answered: sum.all(), Failures: len(failures), Interrupted: ctx.Err() != nil}

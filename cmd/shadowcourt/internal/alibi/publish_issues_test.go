@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -104,9 +105,7 @@ func TestAccept_IG6_GitHubHasOneIssueForEachProvenFinding(t *testing.T) {
 		t.Errorf("a dry run wrote %v", writes)
 	}
 	runPublish(t, args(head1, "--write", "--assign-author", "--account", "Ana Example=ana-e", "--account", "@acme/cart=carl")...).expect(t, 0, "#1", "#3", "written: 3")
-	if writes := g.Writes(); len(writes) != 3 {
-		t.Errorf("it wrote %v", writes)
-	}
+	check.Len(t, g.Writes(), 3, "it wrote")
 	list := g.Issues()
 	for i, want := range []struct {
 		title, body string
@@ -263,9 +262,7 @@ func TestAccept_IG6_NamesOfTestsAreNoMarkup(t *testing.T) {
 		runPublish(t, "issues", documentOf(t, head2, f), "--tracker", "github:acme/cart", "--api", g.URL, "--write").expect(t, 0, "written: 1")
 		i := g.Issues()[0]
 		marks := regexp.MustCompile(`<!-- shadowcourt:(fingerprint=[0-9a-f]{32}|head=[0-9a-f]{40}) -->`)
-		if n := len(marks.FindAllString(i.Body, -1)); n != 2 {
-			t.Errorf("%q: %d marks in\n%s", evil, n, i.Body)
-		}
+		check.Equal(t, len(marks.FindAllString(i.Body, -1)), 2, evil, "marks in", i.Body)
 		for _, text := range []string{i.Title, i.Body, i.Comments[0]} {
 			rest := marks.ReplaceAllString(text, "")
 			rest = strings.ReplaceAll(rest, "<https://ci.example/run/7>", "")
@@ -292,9 +289,7 @@ func TestAccept_IG6_NewIssuesAreBounded(t *testing.T) {
 	runPublish(t, args...).expect(t, 0, "written: 5")
 	runPublish(t, args...).expect(t, 0, "written: 2")
 	runPublish(t, args...).expect(t, 0, "written: 0")
-	if n := len(g.Issues()); n != 132 {
-		t.Errorf("%d issues", n)
-	}
+	check.Equal(t, len(g.Issues()), 132, "issues")
 }
 
 func TestAccept_IG6_GitHubWithoutPushAccess(t *testing.T) {
@@ -308,9 +303,7 @@ func TestAccept_IG6_GitHubWithoutPushAccess(t *testing.T) {
 	g.NoLabels = true
 	args[5] = g.URL
 	runPublish(t, args...).expect(t, 1, "#1 has no label shadowcourt, since the token may not set it: add it by hand", "leave the issue opened before has no label", "written: 1")
-	if n := len(g.Issues()); n != 1 {
-		t.Errorf("%d issues that nobody finds again", n)
-	}
+	check.Equal(t, len(g.Issues()), 1, "issues that nobody finds again")
 }
 
 func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {

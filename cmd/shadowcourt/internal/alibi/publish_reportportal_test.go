@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -94,9 +95,7 @@ func TestAccept_IG6_ReportPortalGetsCertifiedAnswersOnceAndNobodysDecisionIsTouc
 		"9": "undecided: mistrial", "10": "no defect type ab_unknown", "11": "no threshold is certified for answers without a trial", "13": "not a defect type",
 		"99": "failed GET /api/v1/cart/item/99: 404 Not Found", "../../x": "not the number of an item", "1#2": "not the number of an item",
 	} {
-		if row := dry.row(id); !strings.Contains(row, want) {
-			t.Errorf("%s: %q is not in %q", id, want, row)
-		}
+		check.Contains(t, dry.row(id), want, id)
 	}
 	if writes := p.Writes(); len(writes) > 0 {
 		t.Errorf("a dry run wrote %v", writes)
@@ -104,16 +103,12 @@ func TestAccept_IG6_ReportPortalGetsCertifiedAnswersOnceAndNobodysDecisionIsTouc
 
 	wrote := runPublish(t, append(args, "--write")...)
 	wrote.expect(t, 1, "written: 2", "failed: 1")
-	if writes := p.Writes(); len(writes) != 2 {
-		t.Errorf("it wrote %v", writes)
-	}
+	check.Len(t, p.Writes(), 2, "it wrote")
 	for id := range items {
 		d := p.Item(id)
 		if id == 1 || id == 12 {
 			for _, want := range []string{"Rounding (pb`_`1h7) at 0.93", "affirmed after a trial", "log:L2", "Certified: of answers from 0.9 on, a share of at most 0.05 is wrong, with confidence 0.95 (300 of 300"} {
-				if !strings.Contains(strings.ReplaceAll(d.Comment, `\_`, "`_`"), want) {
-					t.Errorf("item %d: %q is not in %s", id, want, d.Comment)
-				}
+				check.Contains(t, strings.ReplaceAll(d.Comment, `\_`, "`_`"), want, "item", id, d.Comment)
 			}
 			if d.Type != "pb_1h7" || !d.AutoAnalyzed || d.IgnoreAnalyzer {
 				t.Errorf("item %d is %+v", id, d)
@@ -242,9 +237,7 @@ func TestAccept_IG6_AServerThatIsGoneIsNotAskedOnAndOn(t *testing.T) {
 	}
 	o := runPublish(t, "reportportal", file(t, "r.jsonl", lines.String()), "--server", p.URL, "--project", "cart", "--min-confidence", "0.9", "--write")
 	o.expect(t, 1, "not tried, after 5 failures in a row", "failed: 20")
-	if asked := p.Requests(); len(asked) != 6 {
-		t.Errorf("%d requests: %v", len(asked), asked)
-	}
+	check.Len(t, p.Requests(), 6, "requests")
 }
 
 func TestAccept_IG6_ReportPortalNeedsAThresholdAndAProject(t *testing.T) {

@@ -5,8 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -186,7 +191,6 @@ func exampleOfCobra(root *cobra.Command) {
 	}
 }
 
-// kindOf says what values a flag takes; empty where the error of its own says it.
 func kindOf(f *pflag.Flag) string {
 	switch kind := strings.TrimSuffix(f.Value.Type(), "64"); kind {
 	case "bool":
@@ -203,7 +207,6 @@ func kindOf(f *pflag.Flag) string {
 	return ""
 }
 
-// nearFlags are the flags of a command that are spelled much like the one that it doesn't have.
 func nearFlags(cmd *cobra.Command, err error) []string {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
@@ -258,7 +261,6 @@ func RemovedFlags(f *pflag.FlagSet, instead string, names ...string) {
 	}
 }
 
-// removedFlag is the value of a flag that was removed: what to do instead.
 type removedFlag string
 
 func (removedFlag) String() string { return "" }
@@ -273,5 +275,365 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 			return InputError(fmt.Errorf("%s takes %s; see `%s --help`", cmd.Name(), what, cmd.CommandPath()))
 		}
 		return nil
+	}
+}
+
+// Option is what may follow the value of a flag behind a comma: NAME, or NAME=VALUE.
+type Option struct {
+	name, usage string
+	set         func(value string) error
+	repeated    bool   // it may be given more than once
+	value       string // what the help calls it; empty where NAME alone will do
+}
+
+// BoolOption is one without a value.
+func BoolOption(to *bool, name, usage string) Option {
+	return Option{name: name, usage: usage, set: func(value string) (err error) {
+		if *to, err = strconv.ParseBool(value); err != nil {
+			return errors.New("use true or false")
+		}
+		return nil
+	}}
+}
+
+// TextOption is one with a text.
+func TextOption(to *string, name, value, usage string) Option {
+	return Option{name: name, usage: usage, value: value, set: func(value string) error {
+		*to = value
+		return nil
+	}}
+}
+
+// ListOption is one that may be repeated.
+func ListOption(to *[]string, name, value, usage string) Option {
+	return Option{name: name, usage: usage, value: value, repeated: true, set: func(value string) error {
+		*to = append(*to, value)
+		return nil
+	}}
+}
+
+// DurationOption is one with a time above 0.
+func DurationOption(to *time.Duration, name, usage string) Option {
+	return Option{name: name, usage: usage, value: "DURATION", set: func(value string) error {
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return errors.New("use a duration above 0, such as 90s or 10m")
+		}
+		*to = d
+		return nil
+	}}
+}
+
+// RemovedOption is one that a flag had: it is rejected, with what to do instead.
+func RemovedOption(name, instead string) Option {
+	return Option{name: name, set: func(string) error { return errors.New("it was removed: " + instead) }}
+}
+
+// optionValue is a flag of a text with options behind it. It may be repeated: what comes later is added.
+type optionValue struct {
+	text    *string
+	options []Option
+	given   []string // the options, as they were given
+}
+
+// OptionVar adds a flag with the default text that is there already. What stands behind its last comma is an option where it is the name of
+// one, so that the text may have commas.
+func OptionVar(f *pflag.FlagSet, text *string, name, usage string, options ...Option) {
+	if *text != "" {
+		usage += fmt.Sprintf(" (default %q)", *text)
+	}
+	for i := range options {
+		if o := &options[i]; o.usage != "" { // else removed
+			usage += "\n  ," + o.form() + "  " + o.usage
+		}
+	}
+	f.VarPF(&optionValue{text: text, options: options}, name, "", usage).DefValue = "" // the usage has it before the options
+}
+
+// Alias adds a hidden flag, the earlier spelling of an option.
+func Alias(f *pflag.FlagSet, old, flag, option string) {
+	value := aliasValue{func(text string) error {
+		err := f.Set(flag, option+"="+text)
+		if cause := errors.Unwrap(err); cause != nil {
+			return cause // pflag names the flag that was given itself
+		}
+		return err
+	}}
+	a := f.VarPF(value, old, "", "")
+	a.Hidden = true
+	for _, o := range f.Lookup(flag).Value.(*optionValue).options { //nolint:forcetypeassert // OptionVar made it
+		if o.name == option && o.value == "" {
+			a.NoOptDefVal = "true"
+		}
+	}
+}
+
+// IsAlias says whether a flag is one of Alias.
+func IsAlias(f *pflag.Flag) bool {
+	_, ok := f.Value.(aliasValue)
+	return ok
+}
+
+type aliasValue struct{ set func(string) error }
+
+func (aliasValue) String() string          { return "" }
+func (aliasValue) Type() string            { return "string" }
+func (a aliasValue) Set(text string) error { return a.set(text) }
+
+func (*optionValue) Type() string { return "string" }
+
+func (v *optionValue) String() string {
+	if v.text == nil {
+		return ""
+	}
+	words := v.given
+	if *v.text != "" {
+		words = append([]string{*v.text}, words...)
+	}
+	return strings.Join(words, ",")
+}
+
+// Set takes a text with its options, or options alone.
+func (v *optionValue) Set(text string) error {
+	words := strings.Split(text, ",")
+	last := len(words)
+	for last > 0 {
+		name, _, valued := strings.Cut(words[last-1], "=")
+		if o := v.option(name); o == nil || !valued && o.value != "" {
+			break
+		}
+		last--
+	}
+	if last > 1 && optionLike.MatchString(words[last-1]) && !strings.HasPrefix(text, "exec:") {
+		return fmt.Errorf("unknown option %q: behind a comma there may be %s", words[last-1], strings.Join(v.known(), ", "))
+	}
+	for _, word := range words[last:] {
+		name, value, valued := strings.Cut(word, "=")
+		if !valued {
+			value = "true"
+		}
+		o := v.option(name)
+		switch {
+		case value == "":
+			return fmt.Errorf("%s= is empty: leave it out, or give it a value", name)
+		case !o.repeated && slices.ContainsFunc(v.given, func(before string) bool { return before == name || strings.HasPrefix(before, name+"=") }):
+			return fmt.Errorf("%s is given twice", name)
+		}
+		if err := o.set(value); err != nil {
+			return fmt.Errorf("%s=%s: %w", name, value, err)
+		}
+		v.given = append(v.given, word)
+	}
+	if last > 0 {
+		*v.text = strings.Join(words[:last], ",")
+	}
+	return nil
+}
+
+// optionLike is what is more likely a slip in an option than the end of a file's name with a comma.
+var optionLike = regexp.MustCompile(`^[a-z][a-z-]*(=.*)?$`)
+
+func (v *optionValue) known() []string {
+	var forms []string
+	for i := range v.options {
+		if o := &v.options[i]; o.usage != "" {
+			forms = append(forms, o.form())
+		}
+	}
+	return forms
+}
+
+// form is how the help writes it.
+func (o *Option) form() string {
+	if o.value == "" {
+		return o.name
+	}
+	return o.name + "=" + o.value
+}
+
+func (v *optionValue) option(name string) *Option {
+	for i := range v.options {
+		if v.options[i].name == name {
+			return &v.options[i]
+		}
+	}
+	return nil
+}
+
+// Given are the options of a flag, as they were given.
+func Given(f *pflag.Flag) []string {
+	if v, ok := f.Value.(*optionValue); ok {
+		return v.given
+	}
+	return nil
+}
+
+// filled is the value of a flag that may be repeated. An empty word in it is a mistake, as of a variable that is not set: pflag
+// would drop some of them without a word.
+type filled struct{ pflag.Value }
+
+func (f filled) Set(word string) error {
+	if word == "" {
+		return errors.New("it is empty; leave the flag out, or give it a value")
+	}
+	return f.Value.Set(word)
+}
+
+// rejectEmpty has every flag of a command and its subcommands that may be repeated reject empty words.
+func rejectEmpty(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if t := f.Value.Type(); t == "stringArray" || t == "stringSlice" {
+			f.Value = filled{f.Value}
+			f.DefValue = ""
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		rejectEmpty(sub)
+	}
+}
+
+// manyFlags is how many flags a command may have before its help shows them in groups.
+const manyFlags = 12
+
+// flagGroups says under which heading the help shows a flag, in the order of the headings. Commands share flags and headings.
+var flagGroups = []struct {
+	title string
+	flags string
+}{
+	{"Input", "from source since casebook"},
+	{"Classifier", "light rules"},
+	{"Court", "pipeline profile modules grant watch"},
+	{"Experiments", "experiments"},
+	{"Language model", "models"},
+	{"Output", "format output report explain redact timings fail-on"},
+	{"Service", "server repository data database listen role max-upload keep public-url tls-cert tls-key log-format"},
+	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-public-client oidc-allow oidc-operate"},
+	{"Run", "workers resume remember cache help"},
+	{"Record", "record key store"},
+	{"Audit", "audit"},
+}
+
+// OtherFlags is the heading of flags that are in no group.
+const OtherFlags = "Other"
+
+// FlagGroup is a heading with its flags.
+type FlagGroup struct {
+	Title string
+	Flags *pflag.FlagSet
+}
+
+// Groups are the flags of a command as its help shows them. A command with few flags has one group.
+func Groups(cmd *cobra.Command) []FlagGroup {
+	all, count := cmd.LocalFlags(), 0
+	all.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			count++
+		}
+	})
+	if count == 0 {
+		return nil
+	}
+	if count <= manyFlags {
+		return []FlagGroup{{"Flags", all}}
+	}
+	var groups []FlagGroup
+	grouped := map[string]bool{}
+	for _, g := range flagGroups {
+		set := pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+		set.SortFlags = false
+		for name := range strings.FieldsSeq(g.flags) {
+			if f := all.Lookup(name); f != nil {
+				set.AddFlag(f)
+				grouped[name] = true
+			}
+		}
+		if set.HasFlags() {
+			groups = append(groups, FlagGroup{g.title, set})
+		}
+	}
+	other := pflag.NewFlagSet(OtherFlags, pflag.ContinueOnError)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !grouped[f.Name] && !f.Hidden {
+			other.AddFlag(f)
+		}
+	})
+	if other.HasFlags() {
+		groups = append(groups, FlagGroup{OtherFlags, other})
+	}
+	return groups
+}
+
+// Usage prints how a command is used, its flags in groups.
+func Usage(w io.Writer, cmd *cobra.Command) {
+	fmt.Fprint(w, "Usage:")
+	if cmd.Runnable() {
+		fmt.Fprint(w, "\n  ", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\n  ", cmd.CommandPath(), " COMMAND")
+	}
+	fmt.Fprintln(w)
+	if cmd.HasExample() {
+		fmt.Fprint(w, "\nExamples:\n", cmd.Example, "\n")
+	}
+	titles := cmd.Groups()
+	if len(titles) == 0 && cmd.HasAvailableSubCommands() {
+		titles = []*cobra.Group{{Title: "Commands"}}
+	}
+	for _, g := range titles {
+		fmt.Fprint(w, "\n", g.Title, ":\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && sub.GroupID == g.ID {
+				fmt.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	const mark = "[=true|false]" // pflag adds it to flags without a value
+	for _, g := range Groups(cmd) {
+		title := g.Title
+		if title != "Flags" {
+			title += " flags"
+		}
+		fmt.Fprint(w, "\n", title, ":\n", strings.ReplaceAll(g.Flags.FlagUsages(), mark, strings.Repeat(" ", len(mark))))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\nUse `%s COMMAND --help` for more about a command.\n", cmd.CommandPath())
+	}
+}
+
+// InGroup puts commands below a heading of the program's help.
+func InGroup(title string, commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	return commands
+}
+
+// Hidden leaves commands out of the program's help.
+func Hidden(commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		cmd.Hidden = true
+	}
+	return commands
+}
+
+// Parent is a command that only has others below it. Their examples name the parent, too.
+func Parent(name, short string, commands ...*cobra.Command) *cobra.Command {
+	parent := &cobra.Command{
+		Use: name, Short: short, Args: NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, cmd := range commands {
+		renameExamples(cmd, "shadowcourt "+cmd.Name(), "shadowcourt "+name+" "+cmd.Name())
+	}
+	parent.Example, _, _ = strings.Cut(strings.Trim(commands[len(commands)-1].Example, "\n"), "\n")
+	parent.AddCommand(commands...)
+	return parent
+}
+
+func renameExamples(cmd *cobra.Command, from, to string) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, from, to)
+	for _, sub := range cmd.Commands() {
+		renameExamples(sub, from, to)
 	}
 }

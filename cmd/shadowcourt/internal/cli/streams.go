@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -114,14 +115,6 @@ func (l StdLog) Write(p []byte) (int, error) {
 	return l.W.Write(p)
 }
 
-// ReportWriter is one for the format that the name of the file tells.
-func ReportWriter(name string, w io.Writer) render.Writer {
-	if strings.EqualFold(filepath.Ext(name), ".md") {
-		return render.NewMarkdown(w)
-	}
-	return render.NewHTML(w)
-}
-
 // NewExplainer tells each trial as a story. What it gets is redacted already.
 func NewExplainer(w io.Writer) render.Writer { return explainer{w} }
 
@@ -130,6 +123,19 @@ type explainer struct{ w io.Writer }
 func (e explainer) Write(t *trial.Trial) error { return render.Explain(e.w, t, nil, Terminal(e.w)) }
 
 func (explainer) Close() error { return nil }
+
+// Fault is an error of the command line, where something is wrong with it.
+func Fault(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// OneOf rejects a value of a flag that is none of the allowed ones.
+func OneOf(flag, value string, allowed ...string) error {
+	return Fault(!slices.Contains(allowed, value), "%s %q: use %s", flag, value, OrList(allowed))
+}
 
 // OrList joins words as "a, b or c".
 func OrList(words []string) string {
@@ -145,9 +151,9 @@ func Near(ids []string) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	quoted := make([]string, len(ids))
-	for n, id := range ids {
-		quoted[n] = strconv.Quote(id)
+	var quoted []string
+	for _, id := range ids {
+		quoted = append(quoted, strconv.Quote(id))
 	}
 	return "; did you mean " + OrList(quoted) + "?"
 }
@@ -221,4 +227,99 @@ func CheckOverwrites(inputs, outputs []NamedFile) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// Progress says how far the work is: in one line on a terminal, and in a file or a pipe, such as the log of a CI job, by a line every [PlainInterval]
+// in which there was news, unless the variable SHADOWCOURT_PROGRESS is "off". On any other writer it is silent. It is safe for concurrent use.
+type Progress struct {
+	w     io.Writer
+	width func() int                  // in columns; text beyond would stay when the line is cleared. nil where w is no terminal
+	after func(time.Duration, func()) // calls a function later
+	mu    sync.Mutex                  // experiments report beside the run
+	shown bool
+
+	text    string // what the next plain line says; empty for nothing
+	waiting bool   // for the next plain line
+}
+
+// PlainInterval is the time between two lines where there is no terminal.
+const PlainInterval = 30 * time.Second
+
+// NewProgress shows progress on w.
+func NewProgress(w io.Writer) *Progress {
+	p := &Progress{after: func(d time.Duration, do func()) { time.AfterFunc(d, do) }}
+	f, ok := w.(*os.File)
+	if !ok {
+		return p
+	}
+	switch {
+	case term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb":
+		p.w, p.width = w, func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		}
+	case os.Getenv("SHADOWCOURT_PROGRESS") != "off":
+		p.w = w
+	}
+	return p
+}
+
+// Live says whether somebody sees it at once.
+func (p *Progress) Live() bool { return p.width != nil }
+
+// Say shows a text in place of the one before.
+func (p *Progress) Say(news string) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.Live() {
+		if p.text = news; !p.waiting {
+			p.waiting = true
+			p.after(PlainInterval, p.line)
+		}
+		return
+	}
+	if width := p.width(); width > 1 {
+		news = text.Snip(news, width-1, "…")
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", news)
+	p.shown = true
+}
+
+func (p *Progress) line() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = false
+	if p.text != "" {
+		fmt.Fprintln(p.w, "progress: "+p.text)
+		p.text = ""
+	}
+}
+
+// Tried says how many cases were tried so far.
+func (p *Progress) Tried(n, faults int) {
+	if p.w == nil {
+		return
+	}
+	news := fmt.Sprintf("tried %d", n)
+	if faults > 0 {
+		news += fmt.Sprintf(", %d could not be", faults)
+	}
+	p.Say(news)
+}
+
+// Clear takes the line away, before anything else is written.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = ""
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,15 +15,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// auditOptions are the flags of `audit`.
 type auditOptions struct {
 	trust            open.Trust
 	rubric, pipeline string
@@ -70,33 +76,21 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	return cmd
 }
 
-// check reports all faults of the flags at once.
 func (o *auditOptions) check(args []string) (*render.Redactor, error) {
-	var faults []error
-	if len(args) == 0 {
-		faults = append(faults, errors.New("audit takes the files of opinions, or - for the standard input; see `shadowcourt audit --help`"))
-	}
-	if !slices.Contains([]string{"table", "json", "jsonl"}, o.format) {
-		faults = append(faults, fmt.Errorf("--format %q: use table, json or jsonl", o.format))
+	faults := []error{
+		cli.Fault(len(args) == 0, "audit takes the files of opinions, or - for the standard input; see `shadowcourt audit --help`"),
+		cli.OneOf("--format", o.format, "table", "json", "jsonl"),
 	}
 	for _, name := range o.reports {
-		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
-			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
-		}
-	}
-	if o.workers < 0 {
-		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
+		ext := strings.ToLower(filepath.Ext(name))
+		faults = append(faults, cli.Fault(ext != ".html" && ext != ".md", "--report %q: use a name that ends in .html or .md", name))
 	}
 	gate, err := parseAuditGate(o.failOn, o.failUnder)
-	faults, o.gate = append(faults, err), gate
+	o.gate, faults = gate, append(faults, cli.Fault(o.workers < 0, "--workers %d: use 0 or more", o.workers), err)
 	redactor, err := render.NewRedactor(o.redact)
-	if err != nil {
-		faults = append(faults, fmt.Errorf("--redact: %w", err))
-	}
-	return redactor, errors.Join(append(faults, o.checkFiles(args))...)
+	return redactor, errors.Join(append(faults, cli.Fault(err != nil, "--redact: %w", err), o.checkFiles(args))...)
 }
 
-// checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *auditOptions) checkFiles(args []string) error {
 	inputs := slices.Concat(open.ArgumentFiles("the opinions", args), []cli.NamedFile{open.RubricFile(o.rubric), open.PipelineFile(o.pipeline)},
 		open.ModuleFiles(o.modules))
@@ -110,7 +104,6 @@ func (o *auditOptions) checkFiles(args []string) error {
 	return cli.CheckOverwrites(inputs, outputs)
 }
 
-// run carries out `audit`.
 func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) error {
 	redactor, err := o.check(args)
 	if err != nil {
@@ -137,7 +130,7 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 		files.Discard()
 		return cli.InputError(err)
 	}
-	r := newAuditRun(o, s.Err, p, redactor)
+	r := &auditRun{options: o, stderr: s.Err, progress: p, redactor: redactor, failed: map[string]*failedBranch{}}
 	if err := r.all(ctx, a, out, opinionsOf(s.In, args, documents)); err != nil {
 		files.Discard()
 		return err
@@ -148,7 +141,6 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 	return r.end(ctx)
 }
 
-// writers opens every output that the flags ask for.
 func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *disk.Set) (render.AuditWriter, error) {
 	main := s.Out
 	if o.output != "" {
@@ -158,25 +150,13 @@ func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *
 		}
 		main = f
 	}
-	var list []render.AuditWriter
-	switch o.format {
-	case "jsonl":
-		list = append(list, render.NewAuditJSONL(main))
-	case "json":
-		list = append(list, render.NewAuditJSON(main))
-	default:
-		list = append(list, render.NewAuditTable(main, cli.Terminal(main)))
-	}
+	list := []render.AuditWriter{render.NewAudits(main, o.format, cli.Terminal(main))}
 	for _, name := range o.reports {
 		f, err := files.Create(name)
 		if err != nil {
 			return nil, fmt.Errorf("--report: %w", err)
 		}
-		if strings.EqualFold(filepath.Ext(name), ".md") {
-			list = append(list, render.NewAuditMarkdown(f))
-		} else {
-			list = append(list, render.NewAuditHTML(f))
-		}
+		list = append(list, render.NewAuditReport(f, strings.EqualFold(filepath.Ext(name), ".md")))
 	}
 	return render.NewAuditOutput(redactor, list...), nil
 }
@@ -194,10 +174,7 @@ func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
 	var faults []error
 	for _, word := range failOn {
 		word = strings.TrimSpace(word)
-		if !slices.Contains(open.AuditFailures, word) {
-			faults = append(faults, fmt.Errorf("--fail-on %q: use %s", word, cli.OrList(open.AuditFailures)))
-		}
-		g.words = append(g.words, word)
+		g.words, faults = append(g.words, word), append(faults, cli.OneOf("--fail-on", word, open.AuditFailures...))
 	}
 	for _, word := range failUnder {
 		criterion, figure, of := strings.Cut(strings.TrimSpace(word), "=")
@@ -205,9 +182,8 @@ func parseAuditGate(failOn, failUnder []string) (*auditGate, error) {
 			figure = criterion
 		}
 		score, err := strconv.ParseFloat(figure, 64)
-		if err != nil || !(score >= 0 && score <= 5) { // NaN too
-			faults = append(faults, fmt.Errorf("--fail-under %q: use a score from 0 to 5, or CRITERION=SCORE", word))
-		}
+		wrong := err != nil || !(score >= 0 && score <= 5) // NaN too
+		faults = append(faults, cli.Fault(wrong, "--fail-under %q: use a score from 0 to 5, or CRITERION=SCORE", word))
 		if of {
 			g.criteria[criterion] = max(score, g.criteria[criterion])
 		} else {
@@ -225,9 +201,7 @@ func (g *auditGate) check(rubric *audit.Rubric) error {
 		known = append(known, rubric.Criteria[i].ID)
 	}
 	for _, id := range slices.Sorted(maps.Keys(g.criteria)) {
-		if !slices.Contains(known, id) {
-			faults = append(faults, fmt.Errorf("--fail-under: the rubric has no criterion %q: use %s", id, cli.OrList(known)))
-		}
+		faults = append(faults, cli.Fault(!slices.Contains(known, id), "--fail-under: the rubric has no criterion %q: use %s", id, cli.OrList(known)))
 	}
 	return errors.Join(faults...)
 }
@@ -240,4 +214,182 @@ func (g *auditGate) fails(a *trial.Audit) bool {
 	return slices.ContainsFunc(a.Results, func(r trial.AuditResult) bool {
 		return float64(r.NumericScore) < g.criteria[r.CriterionID]
 	})
+}
+
+// commonDocuments are those that all opinions are checked against.
+type commonDocuments struct {
+	documents []abi.Document
+	cuts      []trial.DocumentCut
+}
+
+// readDocuments reads the files of --document, and warns of those that are not UTF-8 throughout.
+func (o *auditOptions) readDocuments(stderr io.Writer, redactor *render.Redactor) (*commonDocuments, error) {
+	common := &commonDocuments{}
+	var faults []error
+	for _, name := range o.documents {
+		base := filepath.Base(name)
+		if slices.ContainsFunc(common.documents, func(d abi.Document) bool { return d.Name == base }) {
+			faults = append(faults, fmt.Errorf("--document %q: another document is called %q", name, base))
+			continue
+		}
+		d, cut, replaced, err := readDocument(name)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--document: %w", err))
+			continue
+		}
+		common.documents = append(common.documents, d)
+		if cut != nil {
+			common.cuts = append(common.cuts, *cut)
+		}
+		if replaced > 0 {
+			fmt.Fprintf(stderr, "warning: --document %s: %s no UTF-8, and %s read as U+FFFD\n", sanitize.Line(redactor.Text(name)),
+				cli.Count(replaced, "byte is", "bytes are"), cli.Plural(replaced, "was", "were"))
+		}
+	}
+	return common, errors.Join(faults...)
+}
+
+// readDocument reads one file, as the document of the file's own name.
+func readDocument(name string) (d abi.Document, cut *trial.DocumentCut, replaced int, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return d, nil, 0, err
+	}
+	defer func() { _ = f.Close() }()
+	d, cut, replaced, err = docket.ReadDocument(name, f, abi.DefaultDocumentBytes)
+	d.Name = filepath.Base(name)
+	if cut != nil {
+		cut.Name = d.Name
+	}
+	return d, cut, replaced, err
+}
+
+// opinionsOf reads the opinions of all files in order. A file that can't be opened is an error in its place.
+func opinionsOf(stdin io.Reader, args []string, common *commonDocuments) iter.Seq2[docket.OpinionEntry, error] {
+	return func(yield func(docket.OpinionEntry, error) bool) {
+		for _, name := range args {
+			in, shown := stdin, "-"
+			if name != "-" {
+				f, err := os.Open(name)
+				if err != nil {
+					if !yield(docket.OpinionEntry{}, cli.InputError(err)) {
+						return
+					}
+					continue
+				}
+				in, shown = f, name
+			}
+			for entry, err := range docket.Opinions(shown, in) {
+				entry.Documents = slices.Concat(entry.Documents, common.documents)
+				entry.Cut = slices.Concat(entry.Cut, common.cuts)
+				if !yield(entry, err) {
+					return
+				}
+			}
+			if f, ok := in.(*os.File); ok && name != "-" {
+				_ = f.Close()
+			}
+		}
+	}
+}
+
+type auditRun struct {
+	options  *auditOptions
+	stderr   io.Writer
+	progress *cli.Progress
+	redactor *render.Redactor
+
+	audited, faults int
+	matched         bool
+	cuts            []trial.DocumentCut
+	failed          map[string]*failedBranch
+}
+
+// failedBranch is a collector or a judge that failed.
+type failedBranch struct {
+	audits int
+	first  trial.AuditError
+}
+
+func (r *auditRun) all(ctx context.Context, a *host.Auditor, out render.AuditWriter, entries iter.Seq2[docket.OpinionEntry, error]) error {
+	for one := range a.AuditAll(ctx, entries, r.options.workers) {
+		if one.Err != nil && ctx.Err() != nil {
+			break
+		}
+		if one.Err != nil {
+			r.faults++
+			r.progress.Clear()
+			fmt.Fprintln(r.stderr, sanitize.Block(r.redactor.Text(one.Err.Error())))
+			continue
+		}
+		r.audited++
+		r.note(one.Audit)
+		if err := out.Write(one.Audit); err != nil {
+			return err
+		}
+		r.progress.Tried(r.audited, r.faults)
+	}
+	return nil
+}
+
+// note keeps what the end says of all audits.
+func (r *auditRun) note(a *trial.Audit) {
+	r.matched = r.matched || r.options.gate.fails(a)
+	for _, c := range a.CutDocuments {
+		if !slices.Contains(r.cuts, c) {
+			r.cuts = append(r.cuts, c)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, e := range a.Errors {
+		if seen[e.Persona] {
+			continue
+		}
+		seen[e.Persona] = true
+		if r.failed[e.Persona] == nil {
+			r.failed[e.Persona] = &failedBranch{first: e}
+		}
+		r.failed[e.Persona].audits++
+	}
+}
+
+// end says what concerns all audits, and gives the exit code.
+func (r *auditRun) end(ctx context.Context) error {
+	r.progress.Clear()
+	r.warn()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted; %s audited and written", cli.Count(r.audited, "opinion was", "opinions were"))
+	case r.faults > 0:
+		return cli.InputError(fmt.Errorf("%s could not be audited; %s audited", cli.Count(r.faults, "opinion", "opinions"), cli.Count(r.audited, "opinion was", "opinions were")))
+	case r.matched:
+		return &cli.ExitError{Code: cli.ExitMatched}
+	}
+	return nil
+}
+
+// maxCutsTold is how many documents that were cut are named.
+const maxCutsTold = 8
+
+// warn tells of documents that were cut, and of collectors and judges that failed wherever they were asked: that is no fault of the opinions.
+func (r *auditRun) warn() {
+	warning := func(text string) { fmt.Fprintln(r.stderr, "warning: "+sanitize.Line(r.redactor.Text(text))) }
+	for i, c := range r.cuts {
+		if i == maxCutsTold {
+			warning(cli.Count(len(r.cuts)-i, "more document was", "more documents were") + " cut")
+			break
+		}
+		warning(c.String())
+	}
+	for _, who := range slices.Sorted(maps.Keys(r.failed)) {
+		f := r.failed[who]
+		if f.audits < r.audited {
+			continue
+		}
+		every := "in the one audit"
+		if f.audits > 1 {
+			every = fmt.Sprintf("in every one of %d audits", f.audits)
+		}
+		warning(fmt.Sprintf("%s failed %s, which the scores suffer from: %s: %s", who, every, f.first.Cause, f.first.Detail))
+	}
 }

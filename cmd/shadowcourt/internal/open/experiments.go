@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -23,9 +25,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // experimentsOff is the value of --experiments with which nothing is run.
@@ -34,7 +42,6 @@ const experimentsOff = "off"
 // DefaultBudget is the budget of all experiments of a run.
 const DefaultBudget = 10 * time.Minute
 
-// experiments are the flags of what personas may run.
 type experiments struct {
 	mode            string
 	budget, perCase time.Duration
@@ -77,27 +84,15 @@ func (o *Flags) Experiments() bool {
 
 // CheckExperiments rejects flags of experiments that contradict each other.
 func (o *Flags) CheckExperiments() error {
-	var faults []error
-	e := &o.experiments
-	modes := experimentModes()
-	if !slices.Contains(modes, e.mode) {
-		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
-	}
-	if o.Experiments() && o.Source == "" {
-		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
-	}
-	if given := cli.Given(o.command.Flags().Lookup("experiments")); !o.Experiments() && len(given) > 0 {
-		switch strict := slices.Equal(given, []string{"strict"}); {
-		case !strict:
-			faults = append(faults, fmt.Errorf("--experiments %s: say what may run: reruns or all", strings.Join(given, ",")))
-		case o.Source == "":
-			faults = append(faults, errors.New("--experiments strict needs --source"))
-		}
-	}
-	if o.Experiments() && o.NoCourt {
-		faults = append(faults, errors.New("--experiments with --pipeline no-court: it is the court that asks for experiments"))
-	}
-	return errors.Join(faults...)
+	given, runs := cli.Given(o.command.Flags().Lookup("experiments")), o.Experiments()
+	strict := slices.Equal(given, []string{"strict"})
+	return errors.Join(
+		cli.OneOf("--experiments", o.experiments.mode, experimentModes()...),
+		cli.Fault(runs && o.Source == "", "--experiments needs --source, the folder whose tests may run"),
+		cli.Fault(!runs && len(given) > 0 && !strict, "--experiments %s: say what may run: reruns or all", strings.Join(given, ",")),
+		cli.Fault(!runs && strict && o.Source == "", "--experiments strict needs --source"),
+		cli.Fault(runs && o.NoCourt, "--experiments with --pipeline no-court: it is the court that asks for experiments"),
+	)
 }
 
 // ExperimentCache is the folder for results of experiments, beside that for compiled modules; empty where there is none.
@@ -193,9 +188,11 @@ func (o *Flags) OutOfBudget(c *abi.Case) bool {
 	return l != nil && l.Able() && l.OutOfBudget(c)
 }
 
-// ExperimentCommand is the command line that runs an experiment of a case, with the values of those flags that the command has
-// among its own. Empty where the command would do the same as this run. more says that a larger budget would run more.
-func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal, more bool) string {
+// settling are the flags that say how a case is tried, for the command line that settles one.
+var settling = []string{"light", "source", "since", "casebook", "rules", "pipeline", "profile", "cache", "models"}
+
+// ExperimentCommand is the command line that runs an experiment of a case, with the values of the flags of settling. Empty where the command would do the same as this run. more says that a larger budget would run more.
+func (o *Flags) ExperimentCommand(docket, id string, p *trial.Proposal, more bool) string {
 	green := p.Product == abi.Base || p.Tests == abi.Base
 	offered := !green || o.experiments.mode == string(experiment.All) && o.Since != ""
 	if o.Experiments() && offered && p.Allow == "" && !more {
@@ -213,15 +210,7 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	}
 	words = append(words, "--experiments", quoted(runOptions(o.command.Flags().Lookup("experiments"), p)))
 	o.command.Flags().Visit(func(f *pflag.Flag) {
-		switch list, repeated := f.Value.(pflag.SliceValue); {
-		case cli.IsAlias(f) || f.Name == "experiments" || own.Lookup(f.Name) == nil:
-		case repeated:
-			for _, value := range list.GetSlice() {
-				words = append(words, "--"+f.Name, quoted(value))
-			}
-		case f.Value.Type() == "bool":
-			words = append(words, "--"+f.Name+"="+f.Value.String())
-		default:
+		if slices.Contains(settling, f.Name) {
 			words = append(words, "--"+f.Name, quoted(f.Value.String()))
 		}
 	})
@@ -253,8 +242,7 @@ func runOptions(f *pflag.Flag, p *trial.Proposal) string {
 // plain is a word that no shell changes.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// quoted is a word for a shell. What can't be shown, and blanks that Markdown would join, are escaped as shells such as bash and zsh
-// read it.
+// quoted is a word for a shell. What can't be shown, and blanks that Markdown would join, are escaped as shells such as bash and zsh read it.
 func quoted(word string) string {
 	hidden := func(r rune) bool { return r == utf8.RuneError || !sanitize.Visible(r) }
 	switch {
@@ -301,7 +289,6 @@ type laboratory struct {
 	cases map[string]map[string]bool // ids by reason
 }
 
-// maxReasons is how many reasons are kept, and of how many cases each.
 const maxReasons = 1000
 
 // Offers are those of the Lab.
@@ -329,7 +316,6 @@ func (l *laboratory) note(id, why string) {
 	}
 }
 
-// maxReasonLines is how many reasons are told.
 const maxReasonLines = 10
 
 // NotRun says in a line why nothing could be run for some cases, or for all; empty where experiments were not wanted, or could be run.
@@ -415,4 +401,190 @@ func (o *Flags) Elsewhere() string {
 		return ""
 	}
 	return "no file that the failures name is in --source " + o.Source + "; is the report of another repository?"
+}
+
+// ServiceHosts opens hosts for dockets that were uploaded, as `try` does for files of their format. No model is asked and no source
+// read; experiments are run where the operator allows them, as `try --experiments` does.
+type ServiceHosts struct {
+	Cache  string // folder for compiled modules; empty for none
+	Record bool   // record trials
+}
+
+// Open opens one.
+func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error) {
+	config := &host.Config{Modules: o.Modules, Signed: o.Signed, CacheDir: s.Cache, Now: time.Now, Observe: observe}
+	if s.Record {
+		config.Record = record.ContentsReplay
+	}
+	if len(o.Canary) > 0 {
+		config.Candidate = &host.Candidate{Modules: o.Canary, Share: o.Share}
+	}
+	var err error
+	if config.Pipeline, err = service.Pipeline(o.Files, service.PipelineFile); err != nil {
+		return nil, err
+	}
+	if run.OfTests(o.Format) && !o.Answered {
+		if config.LightPath, err = service.Pipeline(o.Files, service.LightPathFile); err != nil {
+			return nil, err
+		}
+	}
+	if config.Profile, err = profileOf(o); err != nil {
+		return nil, err
+	}
+	if o.Experiments != nil {
+		config.Experiments, config.Court = o.Experiments, new(Flags).tryMore
+	}
+	var h *host.Host
+	err = Cached(io.Discard, &config.CacheDir, func() (err error) {
+		h, err = host.Open(ctx, *config)
+		return err
+	})
+	return h, err
+}
+
+// profileOf is the profile of the generation for the format, or the shipped one that `try` takes.
+func profileOf(o *work.Opening) (*abi.Profile, error) {
+	name := service.ProfileFile(o.Format)
+	if text, ok := o.Files[name]; ok {
+		p, err := module.ParseProfile(name, text)
+		if err != nil {
+			return nil, fmt.Errorf("file %s of the generation: %w", name, err)
+		}
+		return p, nil
+	}
+	switch {
+	case o.Format == run.GoTest:
+		return shippedProfile(GoTestProfile)
+	case run.OfRunners(o.Format), o.Experiments != nil:
+		return ExperimentProfile()
+	}
+	return nil, nil //nolint:nilnil // none
+}
+
+// maxServiceBudget leaves time for a trial, which may take 50 minutes.
+const maxServiceBudget = 30 * time.Minute
+
+// ServiceFlags are those of the service that let dockets of one repository run its tests.
+func (o *Flags) ServiceFlags(cmd *cobra.Command) {
+	o.command = cmd
+	o.ExperimentFlags(cmd, experimentsOff)
+	f := cmd.Flags()
+	f.StringVar(&o.Source, "source", "", "with --experiments: folder with the source, in a git repository that has the revisions of dockets")
+	f.StringVar(&o.Since, "since", "", "with --experiments all: the git revision at which the tests passed")
+	f.StringVar(&o.repository, "repository", "", "with --experiments: the repository whose dockets may run tests; others run none")
+	usage := &f.Lookup("experiments").Usage
+	*usage = strings.NewReplacer("the tests of the tree as it is", "the tests of the docket's revision",
+		"all experiments together may run", "those of one docket may run in one process, at most "+maxServiceBudget.String()).Replace(*usage)
+}
+
+// Laboratories run what the flags allow; nil for nothing. cache is the folder for compiled modules, empty for none.
+func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laboratories, error) {
+	faults := []error{o.CheckExperiments()}
+	switch e := &o.experiments; {
+	case !o.Experiments():
+		for _, name := range []string{"source", "since", "repository"} {
+			faults = append(faults, cli.Fault(o.command.Flags().Changed(name), "--%s needs --experiments reruns or all", name))
+		}
+	case o.repository == "":
+		faults = append(faults, errors.New("--experiments needs --repository, whose dockets may run tests"))
+	case e.budget > maxServiceBudget:
+		faults = append(faults, fmt.Errorf("--experiments budget=%s: use at most %s", e.budget, maxServiceBudget))
+	}
+	runners, err := Runners(runnerOption, o.experiments.runners)
+	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {
+		return nil, err
+	}
+	if err := o.checkGreen(ctx); err != nil {
+		return nil, err
+	}
+	return &work.Laboratories{Repository: o.repository, Open: func(ctx context.Context, revision string) (work.Laboratory, error) {
+		config := o.laboratoryConfig(runners, cache)
+		config.Commit = revision
+		return experiment.Open(ctx, config)
+	}}, nil
+}
+
+// Listen listens at an address, or at a port alone, which is one of this machine. An error says what to write.
+func Listen(ctx context.Context, text string) (net.Listener, error) {
+	address := text
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		address = net.JoinHostPort("127.0.0.1", text)
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %q: use a host and a port, such as 127.0.0.1:8712, or a port alone: %w", text, err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("port %s is in use at %s: another service may run there; stop it, or use --listen %s for any free port", port, address, net.JoinHostPort(host, "0"))
+	case err != nil:
+		return nil, fmt.Errorf("--listen %q: %w", text, err)
+	}
+	return l, nil
+}
+
+// checkGreen says whether the source has the revision of --since: otherwise every docket would go without its experiments.
+func (o *Flags) checkGreen(ctx context.Context) error {
+	if o.Since == "" {
+		return nil
+	}
+	repository, err := repo.Open(ctx, o.Source)
+	if err == nil {
+		_, err = repository.At(ctx, o.Since)
+	}
+	if err != nil {
+		return fmt.Errorf("--source %s, --since: %w", o.Source, err)
+	}
+	return nil
+}
+
+// AgentFlags are those of the command that serves agents: the folders in which they may name files, and what they may have run there.
+func (o *Flags) AgentFlags(cmd *cobra.Command, folders *[]string) {
+	o.command = cmd
+	f := cmd.Flags()
+	f.StringArrayVar(folders, "source", nil, "folder of a project: agents may name reports and projects in it, and the Light path looks into the first one; may be repeated")
+	f.StringVar(&o.Since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+"; the base of alibis, whose default is "+autoSince)
+	o.ExperimentFlags(cmd, experimentsOff)
+}
+
+// CheckAgents validates the flags of AgentFlags.
+func (o *Flags) CheckAgents(ctx context.Context, folders []string) error {
+	if slices.Contains(folders, "") {
+		return errors.New("--source is empty: name a folder, or leave it out")
+	}
+	if len(folders) > 0 {
+		o.Source = folders[0]
+	}
+	if err := errors.Join(o.CheckSource(), o.CheckExperiments()); err != nil || o.Since == "" || o.Since == autoSince {
+		return err
+	}
+	return o.checkGreen(ctx)
+}
+
+// Look opens the source as it is now, and lets the court run experiments there, for one use of a host.
+func (o *Flags) Look(ctx context.Context, config *host.Config) (*Connected, error) {
+	own, h := *o, &Connected{}
+	if err := own.findSince(ctx); err != nil {
+		return nil, err
+	}
+	if err := own.look(ctx, h, config); err != nil {
+		h.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// AgentLaboratory is what agents may have run for an alibi; nil where that is nothing, or not on other trees than the one under test. cache
+// is the folder for compiled modules, empty for none.
+func (o *Flags) AgentLaboratory(cache string) (*experiment.Config, error) {
+	if o.experiments.mode != string(experiment.All) {
+		return nil, nil //nolint:nilnil // nothing is allowed
+	}
+	runners, err := Runners(runnerOption, o.experiments.runners)
+	if err != nil {
+		return nil, cli.InputError(fmt.Errorf("--experiments: %w", err))
+	}
+	config := o.laboratoryConfig(runners, cache)
+	return &config, nil
 }

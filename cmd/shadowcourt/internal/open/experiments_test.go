@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -57,25 +58,19 @@ func TestExperimentCommand(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			var o, own Flags
-			cmd, of := &cobra.Command{}, &cobra.Command{}
-			for flags, cmd := range map[*Flags]*cobra.Command{&o: cmd, &own: of} {
-				flags.LightFlags(cmd, "")
-				flags.ExperimentFlags(cmd, experimentsOff)
-			}
+			var o Flags
+			cmd := &cobra.Command{}
+			o.LightFlags(cmd, "")
+			o.ExperimentFlags(cmd, experimentsOff)
 			must.Do(t, cmd.ParseFlags(tc.args))
-			if got := o.ExperimentCommand(of.Flags(), "DOCKET", tc.id, &tc.proposal, strings.Contains(tc.proposal.WhyNot, "used up")); got != tc.want {
-				t.Errorf("got %s, want %s", got, tc.want)
-			}
+			check.Equal(t, o.ExperimentCommand("DOCKET", tc.id, &tc.proposal, strings.Contains(tc.proposal.WhyNot, "used up")), tc.want)
 		})
 	}
 }
 
 func TestSayExperiments(t *testing.T) {
 	t.Parallel()
-	if got := SayExperiments(experiment.Progress{Budget: time.Minute}); got != "" {
-		t.Errorf("nothing runs: %q", got)
-	}
+	check.Equal(t, SayExperiments(experiment.Progress{Budget: time.Minute}), "", "nothing runs")
 	got := SayExperiments(experiment.Progress{
 		Running: []string{"TestA: this tree, 5 times", "Test\x1b[2J: this tree, once"}, Waiting: 2, Expected: 12*time.Second + 400*time.Millisecond, Budget: 9 * time.Minute,
 	})

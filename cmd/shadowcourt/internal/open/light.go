@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
+	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -56,48 +60,26 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 
 // CheckLight rejects flags of Light that contradict each other.
 func (o *Flags) CheckLight() error {
-	var faults []error
 	command, isExec := strings.CutPrefix(o.Light, lightExec)
-	switch {
-	case isExec && strings.TrimSpace(command) == "":
-		faults = append(faults, fmt.Errorf("--light %s: name a command behind it", o.Light))
-	case !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light):
-		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec))
-	}
-	if !isExec && len(cli.Given(o.command.Flags().Lookup("light"))) > 0 {
-		faults = append(faults, errors.New("--light: timeout needs "+lightExec+"COMMAND before it"))
-	}
-	faults = append(faults, o.checkModels())
-	faults = append(faults, o.CheckSource())
-	if o.Remember && o.casebook == "" {
-		faults = append(faults, errors.New("--remember needs --casebook, the file to remember in"))
-	}
-	return errors.Join(faults...)
+	unknown := !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light)
+	return errors.Join(
+		cli.Fault(isExec && strings.TrimSpace(command) == "", "--light %s: name a command behind it", o.Light),
+		cli.Fault(unknown, "--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec),
+		cli.Fault(!isExec && len(cli.Given(o.command.Flags().Lookup("light"))) > 0, "--light: timeout needs %sCOMMAND before it", lightExec),
+		cli.Fault(o.models.file == "" && o.models.cassette != "", "--models: name the file of models before its options"),
+		o.CheckSource(),
+		cli.Fault(o.Remember && o.casebook == "", "--remember needs --casebook, the file to remember in"),
+	)
 }
 
 // CheckSource validates the flags of what the Light path looks into.
 func (o *Flags) CheckSource() error {
 	var faults []error
 	for _, name := range []string{"source", "since", "casebook", "rules"} {
-		if f := o.command.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" { // some commands lack some
-			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
-		}
+		f := o.command.Flags().Lookup(name) // some commands lack some
+		faults = append(faults, cli.Fault(f != nil && f.Changed && f.Value.String() == "", "--%s is empty: name one, or leave it out", name))
 	}
-	if o.Since != "" && o.Source == "" {
-		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
-	}
-	return errors.Join(faults...)
-}
-
-// ChangedWithout rejects flags that were given without the one that they are for. A command may lack them.
-func (o *Flags) ChangedWithout(needed string, names ...string) error {
-	var faults []error
-	for _, name := range names {
-		if f := o.command.Flags().Lookup(name); f != nil && f.Changed {
-			faults = append(faults, fmt.Errorf("--%s needs %s", name, needed))
-		}
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, cli.Fault(o.Since != "" && o.Source == "", "--since needs --source, the folder whose changes count"))...)
 }
 
 // Changed are the names of the flags that were given.
@@ -164,7 +146,14 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 			return err
 		}
 		program := execlight.New(strings.TrimPrefix(light, lightExec), execlight.Config{Timeout: o.lightTimeout, Without: keys})
-		h.closers = append(h.closers, func() error { return o.endProgram(program) })
+		h.closers = append(h.closers, func() error {
+			err := program.Close()
+			if n := program.Unasked(); n > 0 {
+				fmt.Fprintf(o.command.ErrOrStderr(), "--light %s: %s ended for writing more than an answer for a case\n",
+					lightExec, cli.Count(n, "program was", "programs were"))
+			}
+			return err
+		})
 		config.Light, config.Reclassify = program, true
 	}
 	if err := o.look(ctx, h, config); err != nil {
@@ -176,7 +165,14 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	if o.casebook == "" {
 		return nil
 	}
-	snapshot, err := o.openBook(ctx, h)
+	var snapshot *casebook.Snapshot
+	var err error
+	if !o.Remember {
+		snapshot, err = casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})
+	} else if h.Book, err = casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now}); err == nil {
+		h.closers = append(h.closers, h.Book.Close)
+		snapshot, err = h.Book.Snapshot(ctx)
+	}
 	if errors.Is(err, fs.ErrNotExist) && !o.Remember {
 		return fmt.Errorf("--casebook %s: there is none; --remember makes one", o.casebook)
 	}
@@ -223,11 +219,11 @@ func (o *Flags) findSince(ctx context.Context) error {
 	if o.Since != autoSince {
 		return nil
 	}
+	var base repo.Base
 	repository, err := repo.Open(ctx, o.Source)
-	if err != nil {
-		return fmt.Errorf("--since %s: %w", autoSince, err)
+	if err == nil {
+		base, err = repository.FindBase(ctx, os.Getenv)
 	}
-	base, err := repository.FindBase(ctx, os.Getenv)
 	if err != nil {
 		return fmt.Errorf("--since %s: %w", autoSince, err)
 	}
@@ -246,45 +242,16 @@ func (o *Flags) openSource(ctx context.Context) (*repo.Source, error) {
 	if err == nil {
 		return opened, nil
 	}
-	if o.Experiments() && o.Since != "" && ctx.Err() == nil && !errors.Is(err, repo.ErrRevision) && !errors.Is(err, repo.ErrAmbiguous) {
+	flag := "--source"
+	if errors.Is(err, repo.ErrRevision) || errors.Is(err, repo.ErrAmbiguous) {
+		flag = "--since"
+	} else if o.Experiments() && o.Since != "" && ctx.Err() == nil {
 		if plain, without := repo.OpenSource(ctx, o.Source, ""); without == nil {
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.Since), sanitize.Line(err.Error()))
 			return plain, nil
 		}
 	}
-	return nil, ofFlag(err)
-}
-
-// ofFlag names the flag that an error of the source is about.
-func ofFlag(err error) error {
-	if errors.Is(err, repo.ErrRevision) || errors.Is(err, repo.ErrAmbiguous) {
-		return fmt.Errorf("--since: %w", err)
-	}
-	return fmt.Errorf("--source: %w", err)
-}
-
-// endProgram ends the programs that answer for Light, and says if they wrote what nobody had asked for.
-func (o *Flags) endProgram(program *execlight.Light) error {
-	err := program.Close()
-	if n := program.Unasked(); n > 0 {
-		fmt.Fprintf(o.command.ErrOrStderr(), "--light %s: %s ended for writing more than an answer for a case\n",
-			lightExec, cli.Count(n, "program was", "programs were"))
-	}
-	return err
-}
-
-// openBook takes a snapshot of the casebook, which it makes if something is to be remembered in it.
-func (o *Flags) openBook(ctx context.Context, h *Connected) (*casebook.Snapshot, error) {
-	if !o.Remember {
-		return casebook.OpenReadOnly(ctx, o.casebook, casebook.Options{})
-	}
-	book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	h.Book = book
-	h.closers = append(h.closers, book.Close)
-	return book.Snapshot(ctx)
+	return nil, fmt.Errorf("%s: %w", flag, err)
 }
 
 // LightRunner has Light answer cases outside of the court.
@@ -331,12 +298,6 @@ func (r *LightRunner) Close(ctx context.Context) {
 	}
 }
 
-// HasLight says whether there is a Light that answers in place of the cases' own, or rules that add to their evidence: what is learnt is
-// then learnt from what [LightRunner.Run] gives.
-func HasLight(config *host.Config) bool {
-	return config.LightPath != nil || config.Light != nil || config.Rules != nil
-}
-
 // Run asks Light about all entries; a Light path gets the profile.
 func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
 	config := run.LightConfig(*r.Config)
@@ -357,4 +318,120 @@ func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []d
 		r.warned = failures.Warn(r.Streams.Err, nil)
 	}
 	return lit, err
+}
+
+type models struct {
+	file, cassette string
+	concurrency    int               // of all providers together; 0 without models
+	definition     *model.Definition // nil until it is read
+}
+
+// noModelCache says what keeps answers now.
+const noModelCache = "use --models FILE,cassette=FILE, which records answers in a new file and plays them from an existing one"
+
+// ModelFlags adds the flags of language models.
+func (o *Flags) ModelFlags(cmd *cobra.Command) {
+	m := &o.models
+	cassette := cli.TextOption(&m.cassette, "cassette", "FILE", "play the models' answers from this file and ask nobody, or where there is none, record them in it")
+	cli.OptionVar(cmd.Flags(), &m.file, "models", "file that says which language models answer to the names in the pipeline, and what they may cost",
+		cassette, cli.RemovedOption("cache", noModelCache))
+	cli.Alias(cmd.Flags(), "cassette", "models", "cassette")
+	cli.RemovedFlags(cmd.Flags(), noModelCache, "model-cache")
+}
+
+// Workers is how many trials are tried at once where the user does not say: trials that wait for a model take no processor.
+func (o *Flags) Workers(wanted int) int {
+	if wanted > 0 || o.models.concurrency == 0 {
+		return wanted
+	}
+	return max(runtime.GOMAXPROCS(0), o.models.concurrency)
+}
+
+func (o *Flags) openModels(h *Connected, config *host.Config) error {
+	m := &o.models
+	names := ModelNames(config.Pipeline)
+	if m.file == "" {
+		if len(names) > 0 && o.command.Flags().Lookup("models") != nil {
+			fmt.Fprintf(o.command.ErrOrStderr(), "note: the pipeline %s names language models (%s); without --models nobody is asked\n",
+				sanitize.Line(config.Pipeline.Pipeline), sanitize.Line(cli.OrList(names)))
+		}
+		return nil
+	}
+	definition, err := m.load()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
+	}
+	o.Unbound = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil })
+	if len(o.Unbound) > 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, as the pipeline names it: its personas ask nobody; the file has %s\n",
+			sanitize.Line(m.file), sanitize.Line(strings.Join(o.Unbound, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
+	}
+	c := model.Config{Definition: definition}
+	if m.cassette != "" {
+		open := model.RecordCassette
+		if disk.Exists(m.cassette) {
+			open = model.PlayCassette
+		}
+		if c.Cassette, err = open(m.cassette); err != nil {
+			return cli.InputError(fmt.Errorf("--models cassette=%s: %w", m.cassette, err))
+		}
+	}
+	set, err := model.Open(c)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--models: %w", err))
+	}
+	h.closers = append(h.closers, set.Close)
+	for _, note := range set.Notes() {
+		fmt.Fprintf(o.command.ErrOrStderr(), "note: --models: %s\n", sanitize.Line(note))
+	}
+	for _, warning := range set.Warnings() {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s\n", sanitize.Line(warning))
+	}
+	for _, p := range definition.Providers {
+		m.concurrency += p.Concurrency
+	}
+	config.Models = set
+	return nil
+}
+
+func (m *models) load() (*model.Definition, error) {
+	if m.file == "" || m.definition != nil {
+		return m.definition, nil
+	}
+	var err error
+	if m.definition, err = model.Load(m.file); err != nil {
+		return nil, cli.InputError(fmt.Errorf("--models: %w", err))
+	}
+	return m.definition, nil
+}
+
+// keyVariables are those that hold the keys of providers.
+func (m *models) keyVariables() ([]string, error) {
+	definition, err := m.load()
+	if definition == nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range definition.Providers {
+		if p.KeyEnv != "" {
+			names = append(names, p.KeyEnv)
+		}
+	}
+	return names, nil
+}
+
+// ModelNames are the names of models that personas of a pipeline ask, each once.
+func ModelNames(def *pipeline.Definition) []string {
+	var names []string
+	for i := range def.Personas {
+		for _, name := range def.Personas[i].Models {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -59,9 +59,8 @@ func Token(server string, stderr io.Writer) (string, error) {
 		return "", fmt.Errorf("the token for %s: %w", server, err)
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&modeOfOthers != 0 {
-		shown := sanitize.Line(name)
-		fmt.Fprintf(stderr, "warning: others may read or write the token %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, info.Mode().Perm(), shown)
+	if info, err := f.Stat(); err == nil {
+		warnOfMode(stderr, "token", name, info)
 	}
 	token, err := ReadToken(f)
 	if err != nil {

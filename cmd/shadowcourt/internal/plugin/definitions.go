@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
@@ -23,13 +26,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// lockOptions are the flags of `lock`.
 type lockOptions struct {
 	trust                   open.Trust
 	rubric, modules, output string
 }
 
-// newLock is the command `lock`.
 func newLock(s cli.Streams) *cobra.Command {
 	o := &lockOptions{}
 	cmd := &cobra.Command{
@@ -99,7 +100,6 @@ func (o *lockOptions) run(ctx context.Context, s cli.Streams, file string) error
 	return nil
 }
 
-// definitions are those whose modules are pinned: the pipeline with what runs beside it, or the audit of a rubric.
 func (o *lockOptions) definitions(file string) (defs []*pipeline.Definition, rubric *audit.Rubric, err error) {
 	names := []string{file, open.ShippedLight}
 	if data, err := open.ReadBounded(file, audit.MaxFileBytes+1); err == nil && audit.IsRubric(data) && o.rubric == "" {
@@ -127,7 +127,6 @@ func Definitions(s cli.Streams) []*cobra.Command {
 	return []*cobra.Command{newGraph(s), newLint(s), newLock(s), newSchema(s)}
 }
 
-// newGraph is the command `graph`.
 func newGraph(s cli.Streams) *cobra.Command {
 	var format string
 	var path []string
@@ -151,7 +150,16 @@ which GitHub and GitLab render in Markdown. With --path, the path of a result is
 			if err != nil {
 				return err
 			}
-			return drawGraph(s.Out, def, path)
+			graph, err := pipeline.NewGraph(def)
+			if err != nil {
+				return cli.InputError(err)
+			}
+			moves, err := graph.ParsePath(path)
+			if err != nil {
+				return cli.InputError(fmt.Errorf("--path: %w", err))
+			}
+			_, err = io.WriteString(s.Out, pipeline.Mermaid(graph, moves))
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid")
@@ -159,23 +167,9 @@ which GitHub and GitLab render in Markdown. With --path, the path of a result is
 	return cmd
 }
 
-func drawGraph(w io.Writer, def *pipeline.Definition, path []string) error {
-	graph, err := pipeline.NewGraph(def)
-	if err != nil {
-		return cli.InputError(err)
-	}
-	moves, err := graph.ParsePath(path)
-	if err != nil {
-		return cli.InputError(fmt.Errorf("--path: %w", err))
-	}
-	_, err = io.WriteString(w, pipeline.Mermaid(graph, moves))
-	return err
-}
-
 // otherSchemas are those that are not of the contract, by name.
 var otherSchemas = map[string]func() []byte{"rubric": audit.Schema, "answers": answers.Schema}
 
-// newSchema is the command `schema`.
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [ARTIFACT]",
@@ -208,4 +202,178 @@ abi/SPEC.md, those of rubrics in docs/measuring.md.`,
 			return err
 		},
 	}
+}
+
+func newLint(s cli.Streams) *cobra.Command {
+	var modules, cache string
+	var trust open.Trust
+	cmd := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Check files of pipelines and rubrics",
+		Long: `Check pipelines and rubrics, which are told apart by their key at the top, and that the
+modules that they name are there and serve what is asked of them: nodes, evaluators, calls,
+criteria, and the parameters of nodes and edges, which the modules are asked about. Faults, and what is legal but looks wrong, are listed with file, line and column.
+A judge that --modules does not have is the embedded one, as in an audit. Exit code 2 when
+a file has a fault, 0 with warnings only.`,
+		Example: "  shadowcourt lint defect-court court-opinions\n" +
+			"  shadowcourt lint pipelines/defect-court.yaml --modules bin/modules",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.InputError(fmt.Errorf("lint takes one or more pipelines or rubrics; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			from, err := open.Modules(modules)
+			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {
+				fmt.Fprintln(s.Err, "no modules are built into this program, so that those that the files name are not looked at; give --modules")
+			} else if err != nil {
+				return err
+			}
+			l := &linter{out: s.Out, modules: from, embedded: modules == "", cache: cache, trust: trust}
+			faulty := false
+			for _, path := range args {
+				ok, err := l.lint(cmd.Context(), path)
+				if err != nil {
+					return err
+				}
+				faulty = faulty || !ok
+			}
+			if faulty {
+				return &cli.ExitError{Code: cli.ExitInput}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&modules, "modules", "", "folder with the modules that the files name (default: the embedded modules)")
+	trust.Flags(cmd)
+	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
+	return cmd
+}
+
+// linter checks files against modules, if there are any.
+type linter struct {
+	out      io.Writer
+	modules  fs.FS // nil: none are built in
+	embedded bool  // modules are those that are built in
+	cache    string
+	trust    open.Trust // by which what the files name by references is fetched
+}
+
+// lint checks one file, and says whether it has no fault. The error is none of the file's. The file is read once, since it may be a pipe.
+func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
+	switch {
+	case path == open.ShippedRubric:
+		r, err := open.Rubric(path)
+		return l.rubric(ctx, path, r, err)
+	case open.IsShipped(path):
+		def, err := open.Pipeline(path)
+		return l.pipeline(ctx, path, def, err)
+	}
+	data, err := open.ReadBounded(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
+	switch {
+	case err != nil:
+		def, err := open.Pipeline(path) // says it in its own words
+		return l.pipeline(ctx, path, def, err)
+	case audit.IsRubric(data):
+		r, err := audit.Parse(path, data)
+		return l.rubric(ctx, path, r, err)
+	}
+	def, err := pipeline.LoadBytes(path, data)
+	return l.pipeline(ctx, path, def, err)
+}
+
+func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Definition, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.reject(err), nil
+	}
+	if l.modules != nil {
+		modules, fault := l.fetch(ctx, path, nil, def)
+		if fault != nil {
+			return l.reject(fault), nil
+		}
+		if err = module.CheckPipeline(ctx, def, modules); err == nil {
+			err = module.CheckParams(ctx, def, modules, l.cache)
+		}
+	}
+	return l.report(path, err, l.unpinned(path, def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
+		len(def.Nodes), len(def.Edges), len(def.Zones), cli.Count(len(def.Modules()), "module", "modules")))
+}
+
+// fetch gives the modules with what a file names by references.
+func (l *linter) fetch(ctx context.Context, path string, r *audit.Rubric, defs ...*pipeline.Definition) (fs.FS, error) {
+	var own fs.FS
+	if !l.embedded {
+		own = l.modules
+	}
+	fetched, err := l.trust.Fetch(ctx, path, own, r, defs...)
+	if err != nil || fetched.Modules == nil {
+		return l.modules, err
+	}
+	return fetched.Modules, nil
+}
+
+// unpinned are the warnings of a pipeline, without those of references that its lock file pins.
+func (l *linter) unpinned(path string, def *pipeline.Definition) pipeline.Errors {
+	pinned, err := trust.FindLock(open.LockFile(path))
+	warnings := pipeline.Lint(def)
+	if err != nil || pinned == nil {
+		return warnings
+	}
+	of := make(map[string]bool)
+	for _, u := range open.Uses(nil, def) {
+		of[u.At] = pinned.Module(u.Reference) != nil
+	}
+	return slices.DeleteFunc(warnings, func(w *pipeline.Error) bool {
+		return w.Code == pipeline.WarnUnpinned && of[fmt.Sprintf("%s:%d:%d: %s", w.File, w.Line, w.Column, w.Path)]
+	})
+}
+
+func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.reject(err), nil
+	}
+	if l.modules != nil {
+		modules, fetchErr := l.fetch(ctx, path, r)
+		if fetchErr != nil {
+			return l.reject(fetchErr), nil
+		}
+		err = module.CheckRubric(ctx, r, l.judges(modules))
+	}
+	return l.report(path, err, audit.Lint(r), fmt.Sprintf("%s, %s, %s",
+		cli.Count(len(r.Criteria), "criterion", "criteria"), cli.Count(len(r.Judges), "judge", "judges"), cli.Count(len(r.Modules()), "module", "modules")))
+}
+
+// judges are the modules that an audit would take.
+func (l *linter) judges(modules fs.FS) fs.FS {
+	if all, err := open.WithEmbedded(modules); err == nil && !l.embedded {
+		return all
+	}
+	return modules
+}
+
+func (l *linter) reject(err error) (ok bool) {
+	fmt.Fprintln(l.out, sanitize.Block(err.Error()))
+	return false
+}
+
+// report prints the faults of a file's modules, the warnings, or what the file has.
+func (l *linter) report(path string, err error, warnings pipeline.Errors, has string) (ok bool, _ error) {
+	var faults pipeline.Errors
+	if !errors.As(err, &faults) && err != nil {
+		return false, err
+	}
+	for _, fault := range faults {
+		if l.embedded && fault.Code == "missing_module" {
+			fault.Message += " among the embedded ones; give --modules"
+		}
+		fmt.Fprintln(l.out, sanitize.Block(fault.Error()))
+	}
+	for _, warning := range warnings {
+		fmt.Fprintln(l.out, "warning:", sanitize.Block(warning.Error()))
+	}
+	if len(faults)+len(warnings) == 0 {
+		fmt.Fprintf(l.out, "%s: ok, %s\n", sanitize.Line(path), has)
+	}
+	return len(faults) == 0, nil
 }

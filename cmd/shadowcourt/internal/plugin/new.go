@@ -54,11 +54,16 @@ the documents at discover. An edge is an evaluator: it says whether an edge of t
 				return cli.InputError(fmt.Errorf("%s is no name for a module: use lower-case letters, digits and single dashes, %d at most, a letter first, and not %s",
 					sanitize.Line(name), maxPluginName, sdkFolder))
 			}
-			if err := oneOf("--lang", language, newLanguages()); err != nil {
-				return err
-			}
-			if err := oneOf("--role", role, newRoles()); err != nil {
-				return err
+			for _, f := range []struct {
+				flag, value string
+				known       []string
+			}{{"--lang", language, newLanguages()}, {"--role", role, newRoles()}} {
+				switch known := strings.Join(f.known, ", "); {
+				case f.value == "":
+					return cli.InputError(fmt.Errorf("%s is missing: use %s", f.flag, known))
+				case !slices.Contains(f.known, f.value):
+					return cli.InputError(fmt.Errorf("%s %s: use %s", f.flag, sanitize.Line(f.value), known))
+				}
 			}
 			files, err := scaffold(plugin{Name: name, Language: language, Role: role})
 			if err != nil {
@@ -75,16 +80,6 @@ the documents at discover. An edge is an evaluator: it says whether an edge of t
 	cmd.Flags().StringVar(&language, "lang", "", strings.Join(newLanguages(), ", "))
 	cmd.Flags().StringVar(&role, "role", "", strings.Join(newRoles(), ", "))
 	return cmd
-}
-
-func oneOf(flag, value string, known []string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	if value == "" {
-		return cli.InputError(fmt.Errorf("%s is missing: use %s", flag, strings.Join(known, ", ")))
-	}
-	return cli.InputError(fmt.Errorf("%s %s: use %s", flag, sanitize.Line(value), strings.Join(known, ", ")))
 }
 
 // writeFolder writes files below a folder that must not be there yet. Where that fails half-way the folder is taken away again.
@@ -124,17 +119,6 @@ func (plugin) ABI() string { return abi.Version }
 // Ident is the name as an identifier.
 func (p plugin) Ident() string { return strings.ReplaceAll(p.Name, "-", "_") }
 
-// vendored says where in the repository a language's SDK stands, and which of its files are copied to the folder shadowcourt.
-type vendored struct{ root, folder string }
-
-func sdkOf(language string) vendored {
-	if language == "go" {
-		return vendored{"abi", sdkFolder + "/abi"}
-	}
-	return vendored{"sdk/" + language, sdkFolder}
-}
-
-// scaffold gives the files of a new module, by path below its folder.
 func scaffold(p plugin) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	seat := "any/court"
@@ -152,8 +136,11 @@ func scaffold(p plugin) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	sdk := sdkOf(p.Language)
-	err := fs.WalkDir(shadowcourt.SDKs, sdk.root, func(name string, entry fs.DirEntry, err error) error {
+	root, folder := "sdk/"+p.Language, sdkFolder // of the SDK, in the repository and in the new folder
+	if p.Language == "go" {
+		root, folder = "abi", sdkFolder+"/abi"
+	}
+	err := fs.WalkDir(shadowcourt.SDKs, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
 			return err
 		}
@@ -161,7 +148,7 @@ func scaffold(p plugin) (map[string][]byte, error) {
 			return nil // the new folder's programs and tests use the guest's codec, which needs no other module
 		}
 		content, err := shadowcourt.SDKs.ReadFile(name)
-		files[path.Join(sdk.folder, strings.TrimPrefix(name, sdk.root))] = bytes.TrimPrefix(content, []byte("//go:build wasm\n\n"))
+		files[path.Join(folder, strings.TrimPrefix(name, root))] = bytes.TrimPrefix(content, []byte("//go:build wasm\n\n"))
 		return err
 	})
 	if err != nil {
@@ -173,7 +160,6 @@ func scaffold(p plugin) (map[string][]byte, error) {
 // seatTemplate is the end of every README: how the module is seated.
 const seatTemplate = "plugin_new/seat.md.tmpl"
 
-// fill renders the templates of a folder.
 func fill(files map[string][]byte, root string, p plugin) error {
 	return fs.WalkDir(newTemplates, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -226,31 +212,28 @@ func (p plugin) Seat() string {
 	return p.Name
 }
 
-// edit replaces a piece of a file that stands there once.
-type edit struct{ old, with string }
-
 // court is the shipped court with the module in it.
 func (p plugin) court() ([]byte, error) {
 	const head = "# The court that tries uncertain classifications of test failures (D0 to D4).\n"
-	edits := []edit{{head, "# The shipped court with the module " + p.Name + " in it.\n"}, {"try docket.jsonl --pipeline pipelines/defect-court.yaml", "try case.jsonl --pipeline court.yaml --modules modules"}, {"graph pipelines/defect-court.yaml", "graph court.yaml"}}
+	edits := [][2]string{{head, "# The shipped court with the module " + p.Name + " in it.\n"}, {"try docket.jsonl --pipeline pipelines/defect-court.yaml", "try case.jsonl --pipeline court.yaml --modules modules"}, {"graph pipelines/defect-court.yaml", "graph court.yaml"}}
 	if p.Role == "persona" {
 		edits = append(
 			edits,
-			edit{"\nzones:\n", "  # Reads the documents. The hearing stays with bulwark.\n  reader:\n    name: Reader\n    element: earth\n    role: bench\n    alignment: bench\n    module: " + p.Name + "\n\nzones:\n"},
-			edit{"    family: discover\n    persona: bulwark\n", "    family: discover\n    persona: reader\n"},
+			[2]string{"\nzones:\n", "  # Reads the documents. The hearing stays with bulwark.\n  reader:\n    name: Reader\n    element: earth\n    role: bench\n    alignment: bench\n    module: " + p.Name + "\n\nzones:\n"},
+			[2]string{"    family: discover\n    persona: bulwark\n", "    family: discover\n    persona: reader\n"},
 		)
 	} else {
-		edits = append(edits, edit{"    evaluator: HD1\n", "    evaluator: confident # a rule of " + p.Name + "\n    module: " + p.Name + "\n"})
+		edits = append(edits, [2]string{"    evaluator: HD1\n", "    evaluator: confident # a rule of " + p.Name + "\n    module: " + p.Name + "\n"})
 	}
 	text, err := pipelines.FS.ReadFile(pipelines.DefectCourt)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range edits {
-		if bytes.Count(text, []byte(e.old)) != 1 {
-			return nil, fmt.Errorf("%s: %q does not stand there once", pipelines.DefectCourt, e.old)
+		if bytes.Count(text, []byte(e[0])) != 1 {
+			return nil, fmt.Errorf("%s: %q does not stand there once", pipelines.DefectCourt, e[0])
 		}
-		text = bytes.Replace(text, []byte(e.old), []byte(e.with), 1)
+		text = bytes.Replace(text, []byte(e[0]), []byte(e[1]), 1)
 	}
 	return text, nil
 }

@@ -39,7 +39,6 @@ type pushed struct {
 	SignedBy  string `json:"signed_by,omitempty"` // id of the key
 }
 
-// pushOptions are the flags of `plugin push`.
 type pushOptions struct {
 	key, cache          string
 	format              format
@@ -47,7 +46,6 @@ type pushOptions struct {
 	build, dryRun, move bool
 }
 
-// newPluginPush is the command `plugin push`.
 func newPluginPush(s cli.Streams) *cobra.Command {
 	o := &pushOptions{}
 	cmd := &cobra.Command{
@@ -89,8 +87,11 @@ Credentials are those of Docker: log in with "docker login".`,
 			if o.build {
 				return o.reproduce(cmd.Context(), s, p, args[0], ref)
 			}
-			if p.wasm, p.manifest, err = withManifest(args[0]); err != nil {
+			if p.wasm, err = open.Module(args[0]); err != nil {
 				return err
+			}
+			if p.manifest, err = trust.ManifestOf(p.wasm); err != nil {
+				return cli.InputError(fmt.Errorf("%s: %w", args[0], err))
 			}
 			source, err := newSource(nil)
 			if err != nil {
@@ -101,7 +102,7 @@ Credentials are those of Docker: log in with "docker login".`,
 			if err != nil {
 				return err
 			}
-			return printPushed(s, o.format, a, p.key)
+			return printPushed(s, o.format, newPushed(a, p.key))
 		},
 	}
 	f := cmd.Flags()
@@ -116,16 +117,20 @@ Credentials are those of Docker: log in with "docker login".`,
 	return cmd
 }
 
-func printPushed(s cli.Streams, form format, a *oci.Artifact, key *record.Key) error {
+func newPushed(a *oci.Artifact, key *record.Key) pushed {
 	out := pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest}
 	if key != nil {
 		out.SignedBy = key.ID()
 	}
+	return out
+}
+
+func printPushed(s cli.Streams, form format, out pushed) error {
 	if form == "json" {
 		return writeJSON(s, out)
 	}
-	if key != nil {
-		fmt.Fprintf(s.Err, "signed by %s\n", key.ID())
+	if out.SignedBy != "" {
+		fmt.Fprintf(s.Err, "signed by %s\n", out.SignedBy)
 	}
 	_, err := fmt.Fprintln(s.Out, sanitize.Line(out.Reference))
 	return err
@@ -251,7 +256,6 @@ type published struct {
 	Policy    []string `json:"trust"`     // lines of a trust policy
 }
 
-// reproduce builds the module of a folder, validates it and pushes it.
 func (o *pushOptions) reproduce(ctx context.Context, s cli.Streams, p *parcel, folder string, ref moduleref.Ref) error {
 	if o.cases < 1 {
 		return cli.InputError(fmt.Errorf("--cases %d: use one or more", o.cases))
@@ -325,7 +329,6 @@ func (o *pushOptions) rehearse(ctx context.Context, s cli.Streams, source *trust
 	return a, nil
 }
 
-// make builds and validates the module.
 func (o *pushOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder, temp string) error {
 	t, err := toolchainOf(folder)
 	if err != nil {
@@ -341,11 +344,7 @@ func (o *pushOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder
 	}
 	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), record.DigestOf(wasm))
 	fmt.Fprintln(s.Err, "checking with the conformance kit")
-	options := conformance.Options{Cases: o.cases, Now: time.Now}
-	if o.cache != "none" {
-		options.CacheDir = o.cache
-	}
-	c, err := test(ctx, s, p.manifest.Name, wasm, options)
+	c, err := test(ctx, s, p.manifest.Name, wasm, conformance.Options{Cases: o.cases, Now: time.Now, CacheDir: o.cache})
 	if err != nil {
 		return err
 	}
@@ -363,14 +362,7 @@ func (o *pushOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder
 }
 
 func (o *pushOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error {
-	out := published{
-		pushed:    pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest},
-		Published: !o.dryRun, Checks: len(p.report.Checks),
-		Line: "module: " + a.Pinned().String(),
-	}
-	if p.key != nil {
-		out.SignedBy = p.key.ID()
-	}
+	out := published{pushed: newPushed(a, p.key), Published: !o.dryRun, Checks: len(p.report.Checks), Line: "module: " + a.Pinned().String()}
 	at, err := (&trust.Source{}).Parse(a.Ref.String())
 	if err != nil {
 		return err
@@ -393,7 +385,6 @@ func (o *pushOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error {
 	return err
 }
 
-// toolchain is how the scaffold of a language is built.
 type toolchain struct {
 	language string
 	marks    []string // files that a scaffold of the language has
@@ -411,7 +402,6 @@ func toolchains() []toolchain {
 	}
 }
 
-// toolchainOf finds out the language of a scaffold.
 func toolchainOf(dir string) (*toolchain, error) {
 	for _, t := range toolchains() {
 		if !slices.ContainsFunc(t.marks, func(mark string) bool {
@@ -472,7 +462,6 @@ func copySources(from, to string, t *toolchain) error {
 	})
 }
 
-// build builds a scaffold in a fresh folder, and gives the module.
 func (t *toolchain) build(ctx context.Context, from, folder string) ([]byte, error) {
 	if err := copySources(from, folder, t); err != nil {
 		return nil, cli.InputError(err)
@@ -519,22 +508,17 @@ func privateTemp() error {
 // secretWords are in the names of variables that builds do not see.
 var secretWords = regexp.MustCompile(`(?i)^SHADOWCOURT_|TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|DOCKER_AUTH`)
 
-// toolEnv is the environment of builds: without what is secret by its name, and without a Go workspace.
-func toolEnv() []string {
+// maxToolOutput is how much of what a tool says is told.
+const maxToolOutput = 4000
+
+func tool(ctx context.Context, folder string, command ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the commands are those of toolchains
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return secretWords.MatchString(name)
 	})
-	return append(env, "GOWORK=off")
-}
-
-// maxToolOutput is how much of what a tool says is told.
-const maxToolOutput = 4000
-
-// tool runs a tool of the author.
-func tool(ctx context.Context, folder string, command ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the commands are those of toolchains
-	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, toolEnv(), 10*time.Second
+	env = append(env, "GOWORK=off")
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, env, 10*time.Second
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()

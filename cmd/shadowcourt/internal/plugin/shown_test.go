@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -41,9 +42,7 @@ func TestAccept_DI4_WhoSaysSo(t *testing.T) {
 		Uses:       []decided{{Roles: []string{"judge"}, Accepted: true, Signer: "acme, other"}},
 		Signatures: []trust.Signature{{Type: trust.TypeConformance, Signer: "acme", Counts: true, Kit: passed}, {Type: trust.TypeConformance, Signer: "ac", Counts: true, Kit: passed}},
 	}}
-	if got := module.kit(); got != "passed, says acme; passed, says ac, by whose signature the policy accepts nothing here" {
-		t.Error(got)
-	}
+	check.Equal(t, module.kit(), "passed, says acme; passed, says ac, by whose signature the policy accepts nothing here")
 	table := signatureTable([]trust.Signature{{Type: trust.TypeConformance, KeyID: "a", Why: "b"}, {Type: trust.TypeSignature, KeyID: "a", Why: "b"}})
 	if strings.Count(table, "conformance kit") != 1 || strings.Count(table, "module") != 1 {
 		t.Error(table)
@@ -61,8 +60,6 @@ func TestAccept_DI4_ARegistryThatHangsIsNamed(t *testing.T) {
 		waiting(cli.Streams{Err: &b}, "oci://registry.example")()
 		waiting(cli.Streams{Err: &b}, "oci-layout:a")
 		time.Sleep(time.Minute)
-		if got := b.String(); got != "waiting for registry.example\n" {
-			t.Errorf("%q", got)
-		}
+		check.Equal(t, b.String(), "waiting for registry.example\n")
 	})
 }

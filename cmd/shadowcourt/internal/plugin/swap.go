@@ -1,10 +1,10 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +20,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
-// swapOptions are the flags of `plugin swap` and `plugin rollback`.
 type swapOptions struct {
 	open.Flags
 	keep int // modules of each history, 0: all
@@ -60,21 +59,6 @@ func (o *swapOptions) flags(cmd *cobra.Command) {
 	o.GrantFlag(cmd)
 }
 
-// check reports the faults of the flags.
-func (o *swapOptions) check() error {
-	if o.Modules == "" {
-		return cli.InputError(errors.New("--modules DIR: say in which folder"))
-	}
-	if o.Light != open.LightDocket && o.Light != open.LightRCA {
-		return cli.InputError(fmt.Errorf("--light %q: use %s or %s", o.Light, open.LightDocket, open.LightRCA))
-	}
-	if o.keep < 0 {
-		return cli.InputError(fmt.Errorf("--keep %d: use 0 or more", o.keep))
-	}
-	return nil
-}
-
-// swap carries out `plugin swap`.
 func (o *swapOptions) swap(ctx context.Context, s cli.Streams, args []string) error {
 	if len(args) == 0 {
 		return cli.InputError(errors.New("swap takes one NAME=FILE or more; see `shadowcourt plugin swap --help`"))
@@ -101,8 +85,13 @@ func (o *swapOptions) swap(ctx context.Context, s cli.Streams, args []string) er
 
 // open checks the flags, and gives the court that they name and the folder of its modules.
 func (o *swapOptions) open() (config *host.Config, d *moduledir.Dir, err error) {
-	if err = o.check(); err != nil {
-		return nil, nil, err
+	err = cmp.Or(
+		cli.Fault(o.Modules == "", "--modules DIR: say in which folder"),
+		cli.OneOf("--light", o.Light, open.LightDocket, open.LightRCA),
+		cli.Fault(o.keep < 0, "--keep %d: use 0 or more", o.keep),
+	)
+	if err != nil {
+		return nil, nil, cli.InputError(err)
 	}
 	if config, err = o.Config(&run.Dockets{}); err != nil {
 		return nil, nil, err
@@ -137,7 +126,7 @@ func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*modu
 	if err := o.Complete(ctx, config); err != nil {
 		return err
 	}
-	err = open.Cached(s.Err, o.Cache, &config.CacheDir, func() error {
+	err = open.Cached(s.Err, &config.CacheDir, func() error {
 		return host.CheckSwap(ctx, *config, slices.Collect(maps.Keys(modules)))
 	})
 	if err != nil {
@@ -156,21 +145,16 @@ func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*modu
 			return err
 		}
 	}
-	return o.prune(d, s.Err, changes)
-}
-
-// prune removes from the histories of what was changed all but the last --keep.
-func (o *swapOptions) prune(d *moduledir.Dir, stderr io.Writer, changes []moduledir.Change) error {
-	if o.keep == 0 {
-		return nil
-	}
 	for _, c := range changes {
+		if o.keep == 0 {
+			break
+		}
 		removed, err := d.Prune(c.Name, o.keep)
 		if err != nil {
 			return fmt.Errorf("%s is in place; its history could not be shortened: %w", c.Name, err)
 		}
 		if len(removed) > 0 {
-			fmt.Fprintf(stderr, "%s: %s, the oldest, was removed from the history (--keep %d)\n", c.Name, cli.Count(len(removed), "module", "modules"), o.keep)
+			fmt.Fprintf(s.Err, "%s: %s, the oldest, was removed from the history (--keep %d)\n", c.Name, cli.Count(len(removed), "module", "modules"), o.keep)
 		}
 	}
 	return nil
@@ -180,17 +164,15 @@ func (o *swapOptions) prune(d *moduledir.Dir, stderr io.Writer, changes []module
 func moduleNamed(name string, defs ...*pipeline.Definition) (string, error) {
 	var modules, personas, plays []string
 	played := ""
+	defs = slices.DeleteFunc(slices.Clone(defs), func(def *pipeline.Definition) bool { return def == nil })
 	for _, def := range defs {
-		if def == nil {
-			continue
-		}
 		modules = append(modules, def.Modules()...)
 		if p, ok := def.Persona(name); ok {
 			played = p.Module
 		}
 	}
 	for _, def := range defs {
-		for i := range personasOf(def) {
+		for i := range def.Personas {
 			personas = append(personas, def.Personas[i].ID)
 			if def.Personas[i].Module == played {
 				plays = append(plays, def.Personas[i].ID)
@@ -210,13 +192,6 @@ func moduleNamed(name string, defs ...*pipeline.Definition) (string, error) {
 		return "", fmt.Errorf("the module %s plays %s: name the module", played, strings.Join(plays, ", "))
 	}
 	return played, nil
-}
-
-func personasOf(def *pipeline.Definition) []pipeline.Persona {
-	if def == nil {
-		return nil
-	}
-	return def.Personas
 }
 
 func newPluginRollback(s cli.Streams) *cobra.Command {
@@ -261,7 +236,6 @@ nothing to go back to, or it was rejected: then nothing has changed.`,
 	return cmd
 }
 
-// list shows the history of a module, the newest first.
 func (o *swapOptions) list(s cli.Streams, name string) error {
 	config, d, err := o.open()
 	if err != nil {

@@ -22,14 +22,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// replayOptions are the flags of replay.
 type replayOptions struct {
 	key, store, cache string
 	dockets           []string
 	workers           int
 }
 
-// newReplay is the command `replay`.
 func newReplay(s cli.Streams) *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
@@ -90,7 +88,15 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 		return tally.tellDifference(s.Out, r)
 	})
 	p.Clear()
-	if err = errors.Join(err, tally.tellReasons(s.Out)); err != nil {
+	for _, r := range tally.reasons {
+		more := ""
+		if n := r.count - len(r.ids); n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		_, failed := fmt.Fprintf(s.Out, "%s%s  can't be replayed: %s\n", strings.Join(r.ids, ", "), more, r.why)
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
 		return err
 	}
 	if !session.reader.Closed() {
@@ -114,7 +120,6 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 	return err
 }
 
-// replaySession is a record that is replayed.
 type replaySession struct {
 	name     string
 	file     *os.File
@@ -134,15 +139,12 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 		return nil, cli.InputError(err)
 	}
 	open.WarnOfKey(stderr, o.key)
-	config := replay.Config{Now: time.Now}
+	config := replay.Config{Now: time.Now, CacheDir: o.cache}
 	if o.store != "" {
 		if _, err := os.ReadDir(o.store); err != nil {
 			return nil, cli.InputError(fmt.Errorf("--store: %w", err))
 		}
 		config.Store = record.OpenStore(o.store)
-	}
-	if o.cache != "none" {
-		config.CacheDir = o.cache
 	}
 	if s.subject, err = o.cases(ctx); err != nil {
 		return nil, cli.InputError(err)
@@ -268,7 +270,6 @@ type reason struct {
 	count int
 }
 
-// maxReasonIDs is how many trials are named with a reason.
 const maxReasonIDs = 3
 
 // add counts a trial. It is true where the same bytes came.
@@ -316,20 +317,6 @@ func (t *replayTally) why(err error) string {
 	return sanitize.Line(why)
 }
 
-// tellReasons tells each reason once.
-func (t *replayTally) tellReasons(w io.Writer) error {
-	var b strings.Builder
-	for _, r := range t.reasons {
-		b.WriteString(strings.Join(r.ids, ", "))
-		if more := r.count - len(r.ids); more > 0 {
-			fmt.Fprintf(&b, " and %d more", more)
-		}
-		fmt.Fprintf(&b, "  can't be replayed: %s\n", r.why)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
 // err says how many trials came out otherwise, and how many not at all; nil where all are the same.
 func (t *replayTally) err() error {
 	not := 0
@@ -349,8 +336,7 @@ func (t *replayTally) err() error {
 	return fmt.Errorf("%s, %d the same", strings.Join(list, ", "), t.same)
 }
 
-// tellDifference says of a trial how it is not the same. It says nothing of one
-// that could not be replayed, whose reasons follow at the end.
+// tellDifference says of a trial how it is not the same. It says nothing of one that could not be replayed, whose reasons follow at the end.
 func (t *replayTally) tellDifference(w io.Writer, r *replay.Replayed) error {
 	id := sanitize.Line(r.Was.ID)
 	d := r.Difference

@@ -2,11 +2,15 @@
 package records
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,20 +24,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// digestForm is what a digest looks like.
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// verifyOptions are the flags of verify.
 type verifyOptions struct {
 	key, head, commit, format string
 	open, list                bool
 }
 
-// newVerify is the command `verify`.
 func newVerify(s cli.Streams) *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
@@ -56,17 +58,15 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
   shadowcourt verify docket-17/*.record --key court.key.pub`,
 		Args: needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.format != "text" && o.format != "json" {
-				return cli.InputError(fmt.Errorf("--format %q: use text or json", o.format))
-			}
-			if cmd.Flags().Changed("head") && !digestForm.MatchString(o.head) {
-				return cli.InputError(fmt.Errorf("--head %q is no head: verify gives it as sha256: and 64 hex digits", o.head))
-			}
-			if cmd.Flags().Changed("commit") && !commitForm.MatchString(o.commit) {
-				return cli.InputError(fmt.Errorf("--commit %q: use the whole hash of a commit, as git rev-parse HEAD gives it", o.commit))
-			}
-			if o.head != "" && len(args) > 1 {
-				return cli.InputError(errors.New("--head is that of one record: name one"))
+			head, commit := cmd.Flags().Changed("head"), cmd.Flags().Changed("commit")
+			err := cmp.Or(
+				cli.OneOf("--format", o.format, "text", "json"),
+				cli.Fault(head && !digestForm.MatchString(o.head), "--head %q is no head: verify gives it as sha256: and 64 hex digits", o.head),
+				cli.Fault(commit && !commitForm.MatchString(o.commit), "--commit %q: use the whole hash of a commit, as git rev-parse HEAD gives it", o.commit),
+				cli.Fault(head && len(args) > 1, "--head is that of one record: name one"),
+			)
+			if err != nil {
+				return cli.InputError(err)
 			}
 			return o.run(cmd.Context(), s, args)
 		},
@@ -180,7 +180,6 @@ type signedModule struct {
 	Policy string        `json:"policy"`
 }
 
-// maxSigned is how many signed modules of a record are told.
 const maxSigned = 1_000
 
 type verifiedFault struct {
@@ -190,7 +189,6 @@ type verifiedFault struct {
 	Why    string `json:"why"`
 }
 
-// listedTrial is a trial of the list. Without its result the record holds only digests.
 type listedTrial struct {
 	Entry  int           `json:"entry"`
 	ID     string        `json:"id"`
@@ -206,7 +204,6 @@ type listedFinal struct {
 	Cause          *string `json:"cause"`
 }
 
-// add takes an entry that holds.
 func (v *verified) add(e *record.Entry, head record.Digest) {
 	v.proof.read(e, head)
 	if v.wanted == head {
@@ -272,10 +269,18 @@ func (v *verified) judge(r *record.Report, open bool) error {
 	if p != nil {
 		v.Proof = proofOf(p)
 	}
-	if err := ofCommit(p, v.commit); err != nil {
-		return fmt.Errorf("%s: %w", v.Record, err)
+	why := ""
+	switch {
+	case v.commit == "":
+		return nil
+	case p == nil:
+		why = "it has no proof: `shadowcourt alibi --proof` writes one"
+	case p.Head != v.commit:
+		why = fmt.Sprintf("it proves nothing of the commit %s: it is of commit %s", v.commit, sanitize.Line(p.Head))
+	case p.Uncommitted:
+		why = fmt.Sprintf("it proves nothing of the commit %s: it is of a tree with further changes that are not committed", v.commit)
 	}
-	return nil
+	return cli.Fault(why != "", "%s: %s", v.Record, why)
 }
 
 func (v *verified) json(w io.Writer) error {
@@ -284,7 +289,6 @@ func (v *verified) json(w io.Writer) error {
 	return enc.Encode(v)
 }
 
-// print writes the text for people.
 func (v *verified) print(w io.Writer) error {
 	if v.Verified {
 		var signed strings.Builder
@@ -333,7 +337,6 @@ func (t *listedTrial) row() table.Row {
 	return table.Row{t.Entry, sanitize.Line(t.ID), sanitize.Line(status), sanitize.Line(final), digest[:min(len(digest), len("sha256:")+12)]}
 }
 
-// commitForm is what the whole hash of a commit looks like.
 var commitForm = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // verifiedProof is what verify says of the proof in a record.
@@ -360,21 +363,6 @@ func proofOf(p *alibi.Proof) *verifiedProof {
 		v.Answers = append(v.Answers, statedAnswer{a.ID, a.Verdict, a.Label})
 	}
 	return v
-}
-
-// ofCommit says whether a proof is of a commit; nil stands for none.
-func ofCommit(p *alibi.Proof, commit string) error {
-	switch {
-	case commit == "":
-		return nil
-	case p == nil:
-		return errors.New("it has no proof: `shadowcourt alibi --proof` writes one")
-	case p.Head != commit:
-		return fmt.Errorf("it proves nothing of the commit %s: it is of commit %s", commit, sanitize.Line(p.Head))
-	case p.Uncommitted:
-		return fmt.Errorf("it proves nothing of the commit %s: it is of a tree with further changes that are not committed", commit)
-	}
-	return nil
 }
 
 // derivation derives the answers of a proof when all trials were replayed.
@@ -435,3 +423,101 @@ func (d *derivation) tell(w io.Writer, header *record.Header, closed bool) (same
 	}
 	return same, nil
 }
+
+// All are the commands about records.
+func All(s cli.Streams) []*cobra.Command {
+	return []*cobra.Command{
+		cli.Removed("explain", "use `shadowcourt try DOCKET --explain ID`, which explains a trial in prose, and `record replay`, which shows that it gives the same bytes"),
+		newKey(s), newVerify(s), newReplay(s),
+	}
+}
+
+func newKey(s cli.Streams) *cobra.Command {
+	cmd := cli.Parent("key", "Make keys that records are signed with", newKeyNew(s))
+	cmd.Example = "  shadowcourt record key new signing.key"
+	return cmd
+}
+
+func newKeyNew(s cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "new FILE",
+		Short: "Make a key",
+		Long: `Make a key: an Ed25519 key in PKCS#8, which signs, in FILE, and in FILE.pub the public
+key, which only verifies and is for everybody. A file that is there is never written
+over; a FILE without its FILE.pub, as after a crash, gets that.`,
+		Example: "  shadowcourt record key new my.key",
+		Args:    cli.ExactArgs(1, "one file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return makeKey(s.Out, args[0])
+		},
+	}
+}
+
+func makeKey(out io.Writer, name string) error {
+	key, err := record.NewKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	secret, err := key.PEM()
+	if err != nil {
+		return err
+	}
+	if err := createKey(name, secret, 0o600); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return finishPair(out, name, err)
+		}
+		return err
+	}
+	public, err := key.PublicPEM()
+	if err != nil {
+		return err
+	}
+	if err := createKey(name+".pub", public, 0o644); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s\npublic  %s.pub\n", key, sanitize.Line(name), sanitize.Line(name))
+	return err
+}
+
+// finishPair writes the public key beside a secret one that has none, as a run that was killed between the two leaves it. Beside one that
+// has it, a temporary file of a killed run is removed.
+func finishPair(out io.Writer, name string, exists error) error {
+	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	if err != nil {
+		return exists
+	}
+	key, err := record.ParseKey(text)
+	if err != nil || !key.Signs() {
+		return exists
+	}
+	public, err := key.PublicPEM()
+	if err != nil {
+		return err
+	}
+	if err = createKey(name+".pub", public, 0o644); errors.Is(err, fs.ErrExist) {
+		return exists
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\nsecret  %s, which was there already without its public key\npublic  %s.pub\n", key, sanitize.Line(name), sanitize.Line(name))
+	return err
+}
+
+// createKey writes a file that must not be there yet.
+func createKey(name string, data []byte, mode fs.FileMode) error {
+	err := disk.CreateNew(name, data, mode)
+	if errors.Is(err, fs.ErrExist) {
+		err = existsError{name}
+	}
+	return cli.FileError(err)
+}
+
+// existsError is fs.ErrExist of the file of a key.
+type existsError struct{ name string }
+
+func (e existsError) Error() string {
+	return e.name + " is there already, and a key is never written over: remove it if nothing was signed with it, or use another name"
+}
+
+func (existsError) Is(target error) bool { return target == fs.ErrExist }

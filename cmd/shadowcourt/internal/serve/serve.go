@@ -13,13 +13,16 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
@@ -28,7 +31,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
-// options are the flags of `serve`.
 type options struct {
 	database
 	listen    []string
@@ -51,14 +53,12 @@ type options struct {
 	trust       open.Trust
 }
 
-// oidc are the flags of OpenID Connect.
 type oidc struct {
 	issuer, clientID, secretFile string
 	public                       bool
 	allow, operate               []string
 }
 
-// defaultListen is where the service listens.
 const defaultListen = "127.0.0.1:8712"
 
 // New is the command `serve` of the program's version.
@@ -136,7 +136,13 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 	if config.Tracing, err = telemetry.FromEnvironment(ctx, os.Environ(), o.version, config.Log); err != nil {
 		config.Log.Warn("there are no traces", "error", err) // no reason to stop: such variables are often set for all programs of a cluster
 	}
-	defer closeTracing(ctx, config)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+		defer cancel()
+		if err := config.Tracing.Close(ctx); err != nil {
+			config.Log.Warn("the last traces were not sent", "error", err)
+		}
+	}()
 	process, err := service.New(ctx, *config)
 	if err != nil {
 		return err
@@ -147,34 +153,18 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 // lastTraces is how long the last spans have to be sent.
 const lastTraces = 5 * time.Second
 
-func closeTracing(ctx context.Context, config *service.Config) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
-	defer cancel()
-	if err := config.Tracing.Close(ctx); err != nil {
-		config.Log.Warn("the last traces were not sent", "error", err)
-	}
-}
-
 // config is what the flags say, without the store.
 func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, error) {
 	config := &service.Config{
 		Role: service.Role(o.role), Workers: o.workers, MaxUpload: o.maxUpload, Version: o.version, Now: time.Now, Random: rand.Reader,
 	}
 	config.Machine, _ = os.Hostname() // only a name for people
-	var faults []error
-	switch config.Role {
-	case service.RoleAPI, service.RoleWorker, service.RoleAll:
-	default:
-		faults = append(faults, fmt.Errorf("--role %q: use api, worker or all", o.role))
-	}
-	if config.Role != service.RoleAll && !o.named() {
-		faults = append(faults, fmt.Errorf("--role %s needs --database postgres://...: one process has a SQLite file to itself", o.role))
-	}
-	if o.workers < 0 {
-		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
-	}
-	if o.maxUpload < 1 {
-		faults = append(faults, fmt.Errorf("--max-upload %d: use a number of bytes above 0", o.maxUpload))
+	faults := []error{
+		cli.OneOf("--role", o.role, string(service.RoleAPI), string(service.RoleWorker), string(service.RoleAll)),
+		cli.Fault(config.Role != service.RoleAll && !o.named(), "--role %s needs --database postgres://...: one process has a SQLite file to itself", o.role),
+		cli.Fault(o.workers < 0, "--workers %d: use 0 or more", o.workers),
+		cli.Fault(o.maxUpload < 1, "--max-upload %d: use a number of bytes above 0", o.maxUpload),
+		cli.OneOf("--log-format", o.logFormat, "text", "json"),
 	}
 	switch options := (&slog.HandlerOptions{Level: slog.LevelInfo}); o.logFormat {
 	case "json":
@@ -182,22 +172,21 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	case "text":
 		options.Level = slog.LevelWarn // people see what needs them; programs everything
 		config.Log = slog.New(slog.NewTextHandler(s.Err, options))
-	default:
-		faults = append(faults, fmt.Errorf("--log-format %q: use text or json", o.logFormat))
 	}
 	var err error
 	config.Keep, err = keepOf(o.keep)
 	faults = append(faults, err)
-	key, err := o.signingKey()
-	faults = append(faults, err)
-	config.Key = key
+	if o.key != "" || os.Getenv("SHADOWCOURT_KEY") != "" {
+		config.Key, err = open.Key(o.key)
+		faults = append(faults, err)
+	}
 	for _, name := range o.proofKeys {
 		key, err := proofKey(name)
 		faults, config.ProofKeys = append(faults, err), append(config.ProofKeys, key)
 	}
 	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
-	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
+	config.Open = open.ServiceHosts{Cache: o.cache, Record: config.Key != nil}.Open
 	if config.Trust, err = o.trust.TrustPolicy(); config.Trust != nil {
 		config.Registries, err = open.Registries()
 	}
@@ -206,15 +195,13 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	faults = append(faults, err)
 	if o.publicURL != "" {
 		u, err := url.Parse(o.publicURL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
-			faults = append(faults, fmt.Errorf("--public-url %q: use a URL without a path, such as https://court.example", o.publicURL))
-		}
+		wrong := err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != ""
+		faults = append(faults, cli.Fault(wrong, "--public-url %q: use a URL without a path, such as https://court.example", o.publicURL))
 		config.PublicURL = u
 	}
 	if o.webhooks != "" {
-		if config.Webhooks, err = work.ReadHooks(o.webhooks, os.Getenv); err != nil {
-			faults = append(faults, fmt.Errorf("--webhooks: %w", err))
-		}
+		config.Webhooks, err = work.ReadHooks(o.webhooks, os.Getenv)
+		faults = append(faults, cli.Fault(err != nil, "--webhooks: %w", err))
 	}
 	config.OIDC, err = o.oidc.config(config.PublicURL)
 	return config, errors.Join(append(faults, err)...)
@@ -246,13 +233,6 @@ func proofKey(name string) (*record.Key, error) {
 		return nil, fmt.Errorf("--proof-key %s: %w", name, err)
 	}
 	return key, nil
-}
-
-func (o *options) signingKey() (*record.Key, error) {
-	if o.key == "" && os.Getenv("SHADOWCOURT_KEY") == "" {
-		return nil, nil //nolint:nilnil // no records
-	}
-	return open.Key(o.key)
 }
 
 // config is nil without an issuer.
@@ -288,22 +268,19 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 
 func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
 	var list []net.Listener
-	var faults []error
+	var faults error
 	for _, address := range addresses {
 		l, err := open.Listen(ctx, address)
-		if err != nil {
-			faults = append(faults, err)
-			continue
+		if faults = errors.Join(faults, err); err == nil {
+			list = append(list, l)
 		}
-		list = append(list, l)
 	}
-	if len(faults) > 0 {
+	if faults != nil {
 		for _, l := range list {
 			_ = l.Close()
 		}
-		return nil, errors.Join(faults...)
 	}
-	return list, nil
+	return list, faults
 }
 
 // origins are the addresses of listeners as URLs, and which of them are loopback.
@@ -368,3 +345,156 @@ func (o *options) announce(process *service.Service, all, loopback []string, std
 
 // oneTime is auth.CodeLife for people.
 const oneTime = "an hour"
+
+// NewLogin is the command `login` of the program's version.
+func NewLogin(s cli.Streams, version string) *cobra.Command {
+	var remove bool
+	cmd := &cobra.Command{
+		Use:   "login [URL]",
+		Short: "Keep a token for a docket service, or sign in to your own",
+		Long: `Keep a token for a docket service, for ` + "`shadowcourt try --server`" + `. The token is read from the
+terminal without an echo, or from the standard input. When the service accepts it, it is
+kept in a file that only you may read, in the folder shadowcourt/tokens of your
+configuration, and sent to this scheme, host and port alone. The variable
+` + open.TokenVariable + ` comes first.
+
+A service that you run yourself on this machine needs no token from you: login prints an
+address that signs in your browser, once. Without URL it is the one at
+` + ownService + `.`,
+		Example: `  shadowcourt login https://court.example`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cli.ExactArgs(min(len(args), 1), "the address of one service")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			server := ownService
+			if len(args) > 0 {
+				server = strings.TrimRight(args[0], "/")
+			}
+			if _, err := wire.Origin(server); err != nil {
+				return cli.InputError(err)
+			}
+			if remove {
+				removed, err := open.RemoveToken(server)
+				if err == nil && !removed {
+					err = cli.InputError(fmt.Errorf("no token is kept for %s", server))
+				}
+				if err == nil {
+					fmt.Fprintf(s.Out, "the token for %s is removed; it stays valid until `shadowcourt serve token revoke`\n", server)
+				}
+				return err
+			}
+			return login(cmd.Context(), s, server, "shadowcourt/"+version)
+		},
+	}
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove the token that is kept for the service")
+	return cmd
+}
+
+// ownService is where `shadowcourt serve` listens by default.
+const ownService = "http://127.0.0.1:8712"
+
+// own prints an address that signs in a browser to the user's own service, if this is one that runs.
+func own(ctx context.Context, s cli.Streams, server, program string) (bool, error) {
+	config := wire.ClientConfig{Server: server, Program: program}
+	if found, err := open.Own(&config, s.Err); !found || err != nil {
+		return false, err
+	}
+	c, err := wire.NewClient(config)
+	if err != nil {
+		return false, err
+	}
+	address, err := c.SignInAddress(ctx)
+	if rejected, ok := errors.AsType[*wire.Error](err); ok && rejected.Rejected() {
+		return false, nil // it is of a service that was killed, and another one listens there
+	}
+	if err != nil {
+		return false, err
+	}
+	if removed, err := open.RemoveToken(config.Server); removed && err == nil {
+		fmt.Fprintf(s.Err, "removed the token that was kept for %s: it is your own service\n", config.Server)
+	}
+	fmt.Fprintln(s.Out, sanitize.Line(address))
+	fmt.Fprintln(s.Err, "open it to sign in; it works once, for an hour. Commands on this machine need no token")
+	return true, nil
+}
+
+func login(ctx context.Context, s cli.Streams, server, program string) error {
+	done, err := own(ctx, s, server, program)
+	if done || err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
+	// Nobody should type a token for a server that is not there, or is no service.
+	_, err = me(ctx, server, "", program)
+	if rejected, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || rejected.Problem.Code == "") {
+		return err
+	}
+	token, err := readToken(ctx, s, server)
+	if err != nil {
+		return cli.OrInterrupted(ctx, cli.InputError(err))
+	}
+	open.WarnOfClearText(s.Err, server, token)
+	known, err := me(ctx, server, token, program)
+	if err != nil {
+		return err
+	}
+	if known.Via != "token" {
+		return fmt.Errorf("%s did not look at the token", server)
+	}
+	file, err := open.KeepToken(server, token)
+	if err != nil {
+		return fmt.Errorf("the token was not kept: %w", err)
+	}
+	fmt.Fprintf(s.Out, "%s knows you as %s, with the scopes %s\n", server, sanitize.Line(known.Name), sanitize.Line(strings.Join(known.Scopes, ", ")))
+	fmt.Fprintf(s.Err, "the token is kept in %s\n", sanitize.Line(file))
+	if os.Getenv(open.TokenVariable) != "" {
+		fmt.Fprintf(s.Err, "note: the variable %s is set and comes first\n", open.TokenVariable)
+	}
+	return nil
+}
+
+// me asks a server who somebody with a token is.
+func me(ctx context.Context, server, token, program string) (*wire.Me, error) {
+	c, err := wire.NewClient(wire.ClientConfig{Server: server, Token: token, Program: program})
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	known, err := c.Me(ctx)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w `shadowcourt serve` starts your own, and `shadowcourt login URL` takes the address of another", err)
+	}
+	return known, cli.OrInterrupted(ctx, open.Rejection(err))
+}
+
+// readToken reads the token: from a terminal without an echo.
+func readToken(ctx context.Context, s cli.Streams, server string) (string, error) {
+	terminal := cli.TerminalFile(s.In)
+	if terminal == nil {
+		return open.ReadToken(run.NewReader(ctx, s.In))
+	}
+	fd := int(terminal.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(s.Err, "Token for %s: ", sanitize.Line(server))
+	defer func() { fmt.Fprintln(s.Err) }()
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		text, err := term.ReadPassword(fd)
+		answered <- answer{text, err}
+	}()
+	select {
+	case a := <-answered:
+		if a.err != nil && !errors.Is(a.err, io.EOF) {
+			return "", a.err
+		}
+		return open.ParseToken(string(a.text))
+	case <-ctx.Done():
+		_ = term.Restore(fd, before) // the echo
+		return "", ctx.Err()
+	}
+}

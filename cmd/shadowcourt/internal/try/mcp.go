@@ -18,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/mcp"
 )
 
-// mcpOptions are the flags of `mcp`.
 type mcpOptions struct {
 	open.Flags
 	casebook, version string
@@ -74,13 +73,11 @@ func (o *mcpOptions) run(ctx context.Context, s cli.Streams) error {
 	return server.Serve(ctx, io.NopCloser(s.In), nopCloser{s.Out})
 }
 
-// nopCloser is an output that others close.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known
-// at the start.
+// open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known at the start.
 func (o *mcpOptions) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, _ func(), err error) {
 	var closers []func()
 	closeAll := func() {

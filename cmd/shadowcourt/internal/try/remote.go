@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
@@ -28,7 +26,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
-// remoteOptions are the flags of `try` about a service that tries the dockets.
 type remoteOptions struct {
 	server               string
 	ids                  []string // of dockets, as they were given
@@ -37,27 +34,6 @@ type remoteOptions struct {
 	repository, revision string
 	name                 string        // of the docket, where it is one
 	results              *open.Results // what is sent; nil where the service tries the dockets
-}
-
-// send sends what was found on this machine.
-func (o *remoteOptions) send(ctx context.Context, stderr io.Writer, args []string) error {
-	s := &wire.Submission{Name: "stdin", Repository: o.repository, Revision: o.revision, Key: o.key}
-	if len(args) > 0 && args[0] != "-" {
-		s.Name = filepath.Base(args[0])
-	}
-	return o.results.Send(ctx, stderr, s, wire.Push{}, nil)
-}
-
-func (o *tryOptions) remoteFlag(cmd *cobra.Command) {
-	f, r := cmd.Flags(), &o.remote
-	cli.OptionVar(f, &r.server, "server", "submit the dockets to the service at this `URL`, such as https://court.example, and show its results; shadowcourt login keeps its token",
-		cli.ListOption(&r.ids, "docket", "ID", "show the results of a docket submitted earlier; may be repeated"),
-		cli.TextOption(&r.key, "key", "TEXT", "the same key and dockets are submitted once (default: made of the report and the service's modules)"),
-		cli.TextOption(&r.repository, "repository", "NAME", "the repository of the code under test, for the service's inbox"),
-		cli.TextOption(&r.revision, "revision", "REVISION", "the revision of the code under test"))
-	for _, option := range []string{"docket", "repository", "revision"} {
-		cli.Alias(f, option, "server", option)
-	}
 }
 
 // Flags beside --server that say how a docket is submitted, and what becomes of results. All others are for trials on this machine.
@@ -81,10 +57,8 @@ func (o *tryOptions) checkRemote(args []string) error {
 	case o.remote.server == "":
 		return errors.New("--server: name the URL before its options")
 	}
-	var faults []error
-	if _, err := wire.Origin(o.remote.server); err != nil {
-		faults = append(faults, fmt.Errorf("--server: %w", err))
-	}
+	_, err := wire.Origin(o.remote.server)
+	faults := []error{cli.Fault(err != nil, "--server: %w", err)}
 	var local, submits []string
 	for _, name := range flags {
 		switch {
@@ -98,17 +72,13 @@ func (o *tryOptions) checkRemote(args []string) error {
 			local = append(local, "--"+name)
 		}
 	}
-	if len(local) > 0 {
-		faults = append(faults, fmt.Errorf("--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")))
-	}
-	if o.pushes() && len(o.remote.ids) > 0 {
-		faults = append(faults, errors.New("--server docket=ID shows dockets that were submitted; leave out --experiments"))
-	}
+	faults = append(faults,
+		cli.Fault(len(local) > 0, "--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")),
+		cli.Fault(o.pushes() && len(o.remote.ids) > 0, "--server docket=ID shows dockets that were submitted; leave out --experiments"))
 	for _, text := range o.remote.ids {
 		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id < 1 || slices.Contains(o.remote.dockets, id) {
-			faults = append(faults, fmt.Errorf("--server docket=%s: use the ID of a docket, each once", text))
-		}
+		wrong := err != nil || id < 1 || slices.Contains(o.remote.dockets, id)
+		faults = append(faults, cli.Fault(wrong, "--server docket=%s: use the ID of a docket, each once", text))
 		o.remote.dockets = append(o.remote.dockets, id)
 	}
 	for _, option := range []struct{ name, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
@@ -120,16 +90,12 @@ func (o *tryOptions) checkRemote(args []string) error {
 	if len(args) > 0 {
 		submits = append(submits, "the names of files")
 	}
-	if len(o.remote.dockets) > 0 && len(submits) > 0 {
-		faults = append(faults, fmt.Errorf("--server docket=ID shows dockets that were submitted; leave out %s", strings.Join(submits, ", ")))
-	}
-	if stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" }); len(stdin) > 1 {
-		faults = append(faults, errors.New("the standard input can be submitted once: use one -"))
-	}
-	return errors.Join(faults...)
+	stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" })
+	return errors.Join(append(faults,
+		cli.Fault(len(o.remote.dockets) > 0 && len(submits) > 0, "--server docket=ID shows dockets that were submitted; leave out %s", strings.Join(submits, ", ")),
+		cli.Fault(len(stdin) > 1, "the standard input can be submitted once: use one -"))...)
 }
 
-// remoteRun shows the results of dockets that a service tries.
 type remoteRun struct {
 	options  *tryOptions
 	client   *wire.Client
@@ -147,11 +113,19 @@ type remoteRun struct {
 	proposals proposals
 }
 
-// runRemote carries out `try --server`.
 func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string, match *failOn) error {
-	r := &remoteRun{options: o, stderr: s.Err, progress: cli.NewProgress(s.Err), match: match, form: o.form(match)}
+	r := &remoteRun{options: o, stderr: s.Err, progress: cli.NewProgress(s.Err), match: match, form: wire.Results}
+	switch { // how much of the trials the outputs need
+	case len(o.reports) > 0 || o.cases != "":
+		r.form = wire.Whole
+	case o.format == "table" || len(match.labels) > 0:
+		r.form = wire.Summary
+	}
 	match.begin()
-	c, err := open.Client(s.Err, o.remote.server, wire.ClientConfig{Program: o.program, Again: r.again})
+	c, err := open.Client(s.Err, o.remote.server, wire.ClientConfig{Program: o.program, Again: func(err error, after time.Duration) {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		r.progress.Say(fmt.Sprintf("%s; again in %s", sanitize.Line(first), after.Round(time.Second/2)))
+	}})
 	if err != nil {
 		return err
 	}
@@ -188,23 +162,6 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 	return r.follow(ctx)
 }
 
-// form is how much of the trials the outputs need.
-func (o *tryOptions) form(match *failOn) wire.Form {
-	switch {
-	case len(o.reports) > 0 || o.cases != "":
-		return wire.Whole
-	case o.format == "table" || len(match.labels) > 0:
-		return wire.Summary
-	}
-	return wire.Results
-}
-
-// again says on a terminal why a request is sent again.
-func (r *remoteRun) again(err error, after time.Duration) {
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	r.progress.Say(fmt.Sprintf("%s; again in %s", sanitize.Line(first), after.Round(time.Second/2)))
-}
-
 // follow writes the trials of all dockets as they come, and completes the outputs.
 func (r *remoteRun) follow(ctx context.Context) error {
 	for _, d := range r.dockets {
@@ -219,22 +176,18 @@ func (r *remoteRun) follow(ctx context.Context) error {
 		}
 	}
 	r.progress.Clear()
-	if err := errors.Join(r.out.Close(), r.place(ctx.Err() != nil)); err != nil {
+	err := r.out.Close()
+	if r.sum.Tried == 0 && (ctx.Err() != nil || r.sum.Faults+r.sum.Unread > 0) {
+		r.files.Discard() // they stay as they were
+	} else {
+		err = errors.Join(err, r.files.Commit())
+	}
+	if err != nil {
 		return err
 	}
 	return r.end(ctx)
 }
 
-// place puts the files in their places, or leaves those as they were.
-func (r *remoteRun) place(interrupted bool) error {
-	if r.sum.Tried == 0 && (interrupted || r.sum.Faults+r.sum.Unread > 0) {
-		r.files.Discard()
-		return nil
-	}
-	return r.files.Commit()
-}
-
-// docket writes the trials of one docket.
 func (r *remoteRun) docket(ctx context.Context, d *wire.Docket) error {
 	r.progress.Say(fmt.Sprintf("docket %d is tried", d.ID))
 	for line, err := range r.client.Trials(ctx, d, r.form) {
@@ -258,7 +211,6 @@ func (r *remoteRun) docket(ctx context.Context, d *wire.Docket) error {
 	return nil
 }
 
-// note takes note of a trial.
 func (r *remoteRun) note(t *trial.Trial) {
 	r.sum.Tried++
 	if t.Result.Final.Cause == trial.CauseLight {
@@ -300,10 +252,7 @@ func (r *remoteRun) failed(ctx context.Context, err error) error {
 			err = fmt.Errorf("%w while submitting; the same command continues, and submits no docket twice", err)
 		}
 	}
-	if rejected, ok := errors.AsType[*wire.Error](err); ok && rejected.Rejected() {
-		err = cli.InputError(err)
-	}
-	if len(r.dockets) == 0 {
+	if err = open.Rejection(err); len(r.dockets) == 0 {
 		return err
 	}
 	text := fmt.Errorf("%w\n%s", err, r.goesOn())
@@ -349,7 +298,6 @@ func (r *remoteRun) end(ctx context.Context) error {
 	return answered(&r.sum, r.matched)
 }
 
-// upload is a report that is submitted.
 type upload struct {
 	name string // for people
 	text []byte

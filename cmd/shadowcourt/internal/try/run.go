@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -49,53 +51,46 @@ type tryRun struct {
 // try opens the outputs and the run, and tries all cases.
 func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *run.Dockets, stopReading func(), book *casebook.Book) error {
 	o := r.options
-	config, err := o.runConfig(s, inputs)
-	if err != nil {
-		return cli.FileError(err)
-	}
-	config.Host, config.Auditor, config.Casebook, config.Redactor, config.Stop = h, o.audit.auditor, book, r.redactor, stopReading
-	config.OnTrial, config.OnFault, config.OnProgress = r.note, r.fault, r.show
-	r.run, err = run.Open(ctx, *config)
-	if err != nil {
-		config.Files.Discard()
-		return cli.OrInterrupted(ctx, openError(err))
-	}
-	defer r.run.Close()
-	if name := config.Journal.Name(); r.run.Replaces() {
-		fmt.Fprintf(s.Err, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
-	}
-	r.sum, err = r.run.All(ctx, r.match.watch(o.grouped(inputs)))
-	return r.kept(runError(err))
-}
-
-// grouped are the entries of the dockets; of reports of tests those that failed in the same way are one.
-func (o *tryOptions) grouped(inputs *run.Dockets) iter.Seq2[docket.Entry, error] {
-	entries := inputs.Entries(o.explain)
-	if o.noGroups || !inputs.OfTests() {
-		return entries
-	}
-	return run.Grouped(entries)
-}
-
-// runConfig is what the flags say of the run. It begins the files of the outputs.
-func (o *tryOptions) runConfig(s cli.Streams, inputs *run.Dockets) (*run.Config, error) {
 	config := &run.Config{
+		Host: h, Auditor: o.audit.auditor, Casebook: book, Redactor: r.redactor, Stop: stopReading,
+		OnTrial: r.note, OnFault: r.fault, OnProgress: r.show,
 		Workers: o.Workers(o.workers), Timings: o.timings, OneCase: o.explain != "",
 		Settings: o.settings(inputs), Swaps: o.watch, Resume: o.resume, Journal: o.journal(),
 		Passed: func() []string { return slices.Collect(maps.Keys(inputs.Passed)) },
 		Now:    time.Now,
 	}
+	var err error
 	if o.record.file != "" {
-		key, err := open.Key(o.record.key)
-		if err != nil {
-			return nil, err
-		}
-		config.Record = run.Record{File: o.record.file, Key: key}
+		config.Record.File = o.record.file
+		config.Record.Key, err = open.Key(o.record.key)
 	}
-	return config, o.outputs(s, config)
+	if err == nil {
+		err = o.outputs(s, config)
+	}
+	if err != nil {
+		return cli.FileError(err)
+	}
+	if r.run, err = run.Open(ctx, *config); err != nil {
+		config.Files.Discard()
+		_, ofRecord := errors.AsType[*run.RecordError](err)
+		_, ofJournal := errors.AsType[*run.JournalError](err)
+		if ofRecord || ofJournal { // of files that can't be used
+			err = cli.FileError(runError(err))
+		}
+		return cli.OrInterrupted(ctx, err)
+	}
+	defer r.run.Close()
+	if name := config.Journal.Name(); r.run.Replaces() {
+		fmt.Fprintf(s.Err, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
+	}
+	entries := inputs.Entries(o.explain)
+	if !o.noGroups && inputs.OfTests() {
+		entries = run.Grouped(entries)
+	}
+	r.sum, err = r.run.All(ctx, r.match.watch(entries))
+	return r.kept(runError(err))
 }
 
-// note takes note of a trial.
 func (r *tryRun) note(t *trial.Trial) {
 	r.found = true
 	r.coverage.Add(&t.Case)
@@ -136,7 +131,6 @@ func (p *proposals) say(o *tryOptions, w io.Writer, redactor *render.Redactor) {
 		cli.Count(p.count, "answer is", "answers are"), sanitize.Line(redactor.Text(p.command)))
 }
 
-// show shows how far the run is.
 func (r *tryRun) show(sum run.Summary) {
 	if sum.Ended {
 		r.progress.Clear()
@@ -175,7 +169,10 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 			cli.Count(r.withoutRules, "case", "cases"), sanitize.Line(r.redactor.Text(r.rulesFailure)))
 	}
 	r.sayUnread(inputs)
-	r.sayPassed(ctx, inputs)
+	none := r.sum.Tried+r.sum.Faults+r.sum.Unread == 0 && ctx.Err() == nil && r.options.explain == ""
+	if none && (inputs.Only(run.GoTest) || inputs.OfRunners()) {
+		fmt.Fprintf(r.stderr, "no failure in %s\n", cli.Count(inputs.Tests, "test", "tests"))
+	}
 	notRun := r.options.SayNotRun(r.stderr)
 	if !notRun && r.idle != "" {
 		fmt.Fprintln(r.stderr, "note: no experiment was run: "+r.idle)
@@ -193,7 +190,7 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 	}
 	switch {
 	case r.options.explain != "" && !r.found:
-		return r.options.notFound(inputs.PassedOver)
+		return cli.InputError(fmt.Errorf("--explain: no case has the id %q%s", r.options.explain, cli.Near(inputs.PassedOver)))
 	case elsewhere != "" && r.options.Strict:
 		return cli.InputError(errors.New("strict: " + elsewhere))
 	case notRun && r.options.Strict:
@@ -202,11 +199,6 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 		return matched(r.matched)
 	}
 	return answered(&r.sum, r.matched)
-}
-
-// notFound is an error that no case has the id that --explain asks for.
-func (o *tryOptions) notFound(passedOver []string) error {
-	return cli.InputError(fmt.Errorf("--explain: no case has the id %q%s", o.explain, cli.Near(passedOver)))
 }
 
 // untried is an error where entries could not be tried; other says that they may be of another format.
@@ -243,8 +235,7 @@ func matched(failOn bool) error {
 	return nil
 }
 
-// experimentCommand is the command line that runs an experiment of a case. One docket of several, and the standard input, are left
-// to be named.
+// experimentCommand is the command line that runs an experiment of a case. One docket of several, and the standard input, are left to be named.
 func (o *tryOptions) experimentCommand(t *trial.Trial) string {
 	docket := "DOCKET"
 	if len(o.dockets) == 1 && o.dockets[0] != "-" {
@@ -252,7 +243,7 @@ func (o *tryOptions) experimentCommand(t *trial.Trial) string {
 	} else if o.remote.name != "" {
 		docket = o.remote.name
 	}
-	return o.ExperimentCommand(settling(), docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
+	return o.ExperimentCommand(docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
 }
 
 // idle says why no experiment was run in a trial in which some could be.
@@ -274,4 +265,64 @@ func (r *tryRun) advise(stdout io.Writer) {
 		return
 	}
 	fmt.Fprintln(r.stderr, "--explain ID tells one trial, --report FILE.html all of them")
+}
+
+// tryAudit is the audit of the opinion of every verdict.
+type tryAudit struct {
+	rubric  string // empty for no audits
+	named   string // by the earlier spelling
+	auditor *host.Auditor
+}
+
+// checkAudit reads the values of a switch, and rejects flags that contradict each other.
+func (o *tryOptions) checkAudit(dockets []string) error {
+	switch o.audit.rubric {
+	case "true":
+		o.audit.rubric = open.ShippedRubric
+	case "false":
+		o.audit.rubric = ""
+	}
+	beside := slices.IndexFunc(dockets, func(name string) bool {
+		return name == open.ShippedRubric || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
+	})
+	switch {
+	case o.audit.rubric == open.ShippedRubric && beside >= 0:
+		return fmt.Errorf("%s is no docket: to audit by it, write --audit=%[1]s, with = before the rubric", sanitize.Line(dockets[beside]))
+	case o.audit.rubric != "" && o.NoCourt:
+		return errors.New("--audit with --pipeline no-court: without a court there are no opinions")
+	case o.audit.named != "" && o.audit.rubric == "":
+		return errors.New("--rubric needs --audit")
+	case o.audit.named != "":
+		o.audit.rubric = o.audit.named
+	}
+	return nil
+}
+
+// watchInterval is how often the folder of --watch is looked at. A change is
+// taken when two looks saw the same, so that it takes one to two intervals.
+const watchInterval = 500 * time.Millisecond
+
+// follow has a court or its audits follow the folder of --watch until stop is called, which waits for the end of a swap that goes on. Each message is
+// one write, so that it stands whole beside those of the docket.
+func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, modules fs.FS, by func(context.Context, host.Watch), instead string, named func(error) error) (stop func()) {
+	if !o.watch {
+		return func() {}
+	}
+	say := func(text string) {
+		if cli.TerminalFile(stderr) != nil {
+			text = "\r\x1b[K" + text
+		}
+		_, _ = io.WriteString(stderr, text)
+	}
+	return run.Follow(ctx, watchInterval, by, host.Watch{
+		Modules: o.Trust.Over(modules),
+		Swapped: func(changes []host.Change) {
+			var b strings.Builder
+			for _, c := range changes {
+				fmt.Fprintf(&b, "swapped %s\n", sanitize.Line(cli.ChangeLine(c.Module, c.Before, c.After)))
+			}
+			say(b.String())
+		},
+		Rejected: func(err error) { say(sanitize.Block("rejected, "+instead+":\n"+named(err).Error()) + "\n") },
+	})
 }

@@ -1,14 +1,19 @@
 package open
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,7 +95,7 @@ func (t *Trust) local(flag string) error {
 // Registries is a client of registries, with a cache in the user's cache folder.
 func Registries() (*oci.Client, error) {
 	config := oci.Config{Clock: time.Now}
-	if dir := defaultCache(); dir != "none" {
+	if dir := defaultCache(); dir != "" {
 		config.Cache = filepath.Join(filepath.Dir(dir), "registries")
 	}
 	return oci.New(config)
@@ -293,4 +298,94 @@ func (f *Fetched) Lock(file *trust.Lock, rubric *audit.Rubric, defs ...*pipeline
 // LockFile is the lock file of a pipeline.
 func LockFile(pipelineFile string) string {
 	return filepath.Join(filepath.Dir(pipelineFile), trust.LockName)
+}
+
+// keyVariable has the key where no flag names one.
+const keyVariable = "SHADOWCOURT_KEY"
+
+// keyFromEnv begins the name of a variable that has the key.
+const keyFromEnv = "env:"
+
+// MaxKeyBytes is the largest file of a key that is read.
+const MaxKeyBytes = 64 << 10
+
+// KeyFlag adds --key.
+func KeyFlag(cmd *cobra.Command, name *string, use string) {
+	cmd.Flags().StringVar(name, "key", "", use+": a file, or "+keyFromEnv+"NAME for a variable that holds it (default: the variable "+keyVariable+")")
+}
+
+// KeyVariable is the variable that a name of a key stands for; empty for a file.
+func KeyVariable(name string) string {
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	if !fromEnv {
+		return ""
+	}
+	return variable
+}
+
+// Key reads a key. Nothing of it gets into an error, not even where its text was given in place of a name.
+func Key(name string) (*record.Key, error) {
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	switch {
+	case looksSecret(variable):
+		return nil, errors.New("--key: that looks like the text of a key; give the name of its file, or " + keyFromEnv + "NAME for a variable that holds it")
+	case name == "" && os.Getenv(keyVariable) == "":
+		return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s: to sign, a key that `shadowcourt record key new FILE` makes; "+
+			"to verify, the FILE.pub of the key that signed", keyFromEnv, keyVariable)
+	case name == "":
+		variable, fromEnv = keyVariable, true
+	}
+	text, from := []byte(os.Getenv(variable)), "the variable "+variable+", which must hold the text of a key and not the name of its file"
+	if !fromEnv {
+		var err error
+		if text, err = ReadBounded(name, MaxKeyBytes); err != nil {
+			return nil, fmt.Errorf("--key: %w", err)
+		}
+		from = "--key " + name
+	} else if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("--key: the variable %s is empty or not there", variable)
+	}
+	key, err := record.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	return key, nil
+}
+
+// secretLike is a line of the text of a key: 32 bytes and more in base64 or in hex.
+var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
+
+// looksSecret says whether a name may be the text of a key.
+func looksSecret(name string) bool {
+	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !disk.Exists(name)
+}
+
+// ReadBounded reads a file, of which it takes no more than so many bytes.
+func ReadBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// WarnOfKey warns of the file of a secret key that others than its owner may read or write. Keys of variables, public keys, and what is no
+// file of its own such as a pipe, have no mode that says so.
+func WarnOfKey(stderr io.Writer, name string) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	if key, err := Key(name); err == nil && key.Signs() {
+		warnOfMode(stderr, "secret key", name, info)
+	}
+}
+
+// warnOfMode warns of a secret that others than its owner may read or write, where the mode of a file says so.
+func warnOfMode(stderr io.Writer, what, name string, info fs.FileInfo) {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		shown := sanitize.Line(name)
+		fmt.Fprintf(stderr, "warning: others may read or write the %s %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", what, shown, mode, shown)
+	}
 }
