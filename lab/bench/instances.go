@@ -85,14 +85,14 @@ func holdInstances(ctx context.Context, c crowd) (crowded, error) {
 	if c.Plain {
 		return holdPlain(ctx, wasm, c.Count)
 	}
-	var after sandbox.Prepared
+	var after *sandbox.Preparation
 	if c.Prepared {
 		p, err := module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
 		if err != nil {
 			return crowded{}, err
 		}
 		message := codec.AppendPrepareRequest(nil, &abi.PrepareRequest{Digest: p.Name, Profile: p})
-		after.Generation = &sandbox.Preparation{Digest: p.Name, Request: message}
+		after = &sandbox.Preparation{Digest: p.Name, Requests: [][]byte{message}}
 	}
 	return holdCalls(ctx, wasm, c.Count, after)
 }
@@ -116,7 +116,7 @@ func (t *turnstile) now() time.Time {
 }
 
 // holdCalls has calls wait inside of the sandbox, all at the same time.
-func holdCalls(ctx context.Context, wasm []byte, count int, after sandbox.Prepared) (out crowded, err error) {
+func holdCalls(ctx context.Context, wasm []byte, count int, after *sandbox.Preparation) (out crowded, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	gate := &turnstile{start: time.Now(), arrived: make(chan struct{}), open: make(chan struct{})}
@@ -162,7 +162,7 @@ func holdCalls(ctx context.Context, wasm []byte, count int, after sandbox.Prepar
 }
 
 // responds makes sure that the module does its work before it waits.
-func responds(ctx context.Context, module *sandbox.Module, after sandbox.Prepared) error {
+func responds(ctx context.Context, module *sandbox.Module, after *sandbox.Preparation) error {
 	x := nodeExchange()
 	return x.once(func(request []byte) ([]byte, error) {
 		out, err := module.CallPrepared(ctx, after, abi.CallNode, request)

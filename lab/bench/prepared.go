@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -16,8 +15,8 @@ import (
 // preparedCases are the first cases of the held-out docket that are tried.
 const preparedCases = 40
 
-// heldOut reads them, with documents made longer by so many bytes.
-func heldOut(longer int) ([]abi.Case, error) {
+// heldOut reads them.
+func heldOut() ([]abi.Case, error) {
 	path := filepath.Join("..", "..", "examples", "dockets", "go-test-1.jsonl")
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,10 +29,6 @@ func heldOut(longer int) ([]abi.Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		if longer > 0 {
-			const line = "=== RUN   TestNothing\n"
-			entry.Case.Documents = append(entry.Case.Documents, abi.Document{Name: "more", Text: strings.Repeat(line, longer/len(line))})
-		}
 		if cases = append(cases, entry.Case); len(cases) == preparedCases {
 			break
 		}
@@ -45,14 +40,12 @@ func heldOut(longer int) ([]abi.Case, error) {
 func (b *bench) prepared(ctx context.Context) error {
 	var rivals []Rival
 	kinds := []struct {
-		name   string
-		file   []string // of the profile
-		longer int
+		name string
+		file []string // of the profile
 	}{
-		{"no profile", nil, 0},
-		{"shipped profile", []string{"pipelines", "profiles", "go-test.yaml"}, 0},
-		{"fitted profile", []string{"examples", "dockets", "demo.yaml"}, 0},
-		{"fitted profile, 100 kB of documents", []string{"examples", "dockets", "demo.yaml"}, 100_000},
+		{"no profile", nil},
+		{"shipped profile", []string{"pipelines", "profiles", "go-test.yaml"}},
+		{"fitted profile", []string{"examples", "dockets", "demo.yaml"}},
 	}
 	for _, kind := range kinds {
 		config := host.Config{CacheDir: filepath.Join(b.dir, "cache")}
@@ -63,7 +56,7 @@ func (b *bench) prepared(ctx context.Context) error {
 			}
 			config.Profile = p
 		}
-		cases, err := heldOut(kind.longer)
+		cases, err := heldOut()
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func main() {
 	flag.Parse()
 	err := errors.New("takes flags alone")
 	if flag.NArg() == 0 {
-		err = study.Save(*folder, []study.Table{{Name: "rules", Text: compared()}}, os.Stdout)
+		err = study.Save(*folder, []study.Table{{Name: "rules", Text: compared()}, {Name: "grid", Text: wholeGrid()}}, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chance:", err)
@@ -46,17 +46,18 @@ func boundary() (list []pair) {
 	return list
 }
 
-// grid are the material pairs of 14 rates of head and 12 of the base.
+// grid are the pairs of 14 rates of head and 12 of the base.
 func grid() (list []pair) {
-	for _, head := range []float64{0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1} {
-		for _, base := range []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8} {
-			if base == 0 || head >= leastHead(base) {
-				list = append(list, pair{head, base})
-			}
+	for _, base := range []float64{0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8} {
+		for _, head := range []float64{0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1} {
+			list = append(list, pair{head, base})
 		}
 	}
 	return list
 }
+
+// material says whether head fails materially more often.
+func (p pair) material() bool { return p.base == 0 || p.base <= 0.8 && p.head >= leastHead(p.base) }
 
 // counts are the runs of both trees that failed, and all of them.
 type counts struct{ head, ofHead, base, ofBase int }
@@ -221,8 +222,10 @@ func try(r *rule, l *ladder) outcome {
 	closed := l.closings(r)
 	most := func(pairs []pair) (most float64) {
 		for _, p := range pairs {
-			share, _ := l.decided(closed, p)
-			most = max(most, share)
+			if p.material() {
+				share, _ := l.decided(closed, p)
+				most = max(most, share)
+			}
 		}
 		return most
 	}

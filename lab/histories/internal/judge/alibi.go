@@ -2,7 +2,9 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
@@ -19,7 +21,7 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 		return nil
 	}
 	cells := client{}
-	config, err := alibiConfig(cells)
+	config, light, err := alibiConfig(cells)
 	if err != nil {
 		return err
 	}
@@ -34,9 +36,14 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 		cells[c.ID] = spend(c)
 	}
 	next := 0
-	return bench.Try(ctx, *config, entries, 0, func(t *trial.Trial) {
-		j, f := &list[next], t.Result.Final
+	var faults []error
+	err = bench.Try(ctx, *config, entries, 0, func(t *trial.Trial) {
+		j, asked := &list[next], t.Result.Experiments
 		next++
+		_, err := light.Settle(ctx, t)
+		faults = append(faults, err)
+		f := t.Result.Final
+		t.Result.Experiments = append(asked, slices.DeleteFunc(t.Result.Experiments, func(e trial.Experiment) bool { return e.Persona != "" || e.Node != "" })...)
 		j.Alibi = Trial{lightOf(t), f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
 		a := history.Open
 		if f.Classification != "" {
@@ -47,23 +54,22 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 		}
 		j.Answers[Alibi] = cells[j.Case.ID].says(a)
 	})
+	return errors.Join(append(faults, err)...)
 }
 
-func alibiConfig(cells client) (*host.Config, error) {
+func alibiConfig(cells client) (*host.Config, *alibi.Light, error) {
 	known, err := alibi.Profile()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	def, err := alibi.Pipeline()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	light, err := alibi.NewLight(cells, known, 0)
-	if err != nil {
-		return nil, err
-	}
+	runs := alibi.Once(cells)
+	light, err := alibi.NewLight(runs, known, 0)
 	return &host.Config{
-		Pipeline: def, Profile: known, Light: light, Experiments: cells,
+		Pipeline: def, Profile: known, Light: light, Experiments: runs,
 		Now: func() time.Time { return time.Unix(0, 0) }, // so that no trial ends for want of time
-	}, nil
+	}, light, err
 }

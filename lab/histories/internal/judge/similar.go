@@ -5,7 +5,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
@@ -21,7 +20,12 @@ func looksOf(c *history.Case) looks {
 	if err != nil {
 		return l
 	}
-	texts := gotest.Symptoms(l.group, entry.Case.Documents)
+	var texts []string
+	for _, e := range entry.Case.Evidence {
+		if e.Element != abi.Air {
+			texts = append(texts, e.Content)
+		}
+	}
 	if len(texts) == 0 {
 		for i := range entry.Case.Documents {
 			texts = append(texts, entry.Case.Documents[i].Text)
