@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // securityFixes are the versions of modules in which their latest known vulnerabilities are fixed, with the advisory at
@@ -56,14 +58,8 @@ func TestAccept_FZ6_DependenciesHaveTheirSecurityFixes(t *testing.T) {
 	t.Parallel()
 	required := map[string]bool{}
 	for _, file := range []string{"go.mod", "lab/go.mod", "host/bundle/go.mod", "cmd/shadowcourt-keyless/go.mod"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		module, err := modfile.Parse(file, text, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
+		module := must.Get(modfile.Parse(file, text, nil))(t)
 		// A tidy go.mod has a line for each module with a package that is built or tested.
 		for _, r := range module.Require {
 			path, have := r.Mod.Path, r.Mod.Version
@@ -89,10 +85,7 @@ func TestAccept_FZ6_DependenciesHaveTheirSecurityFixes(t *testing.T) {
 // TestAccept_HX6_TheCommandLinksNoGRPC: what verifies keyless signatures is linked by its own program alone.
 func TestAccept_HX6_TheCommandLinksNoGRPC(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/shadowcourt").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/shadowcourt").Output())(t)
 	for path := range strings.Lines(string(out)) {
 		if strings.HasPrefix(path, "google.golang.org/grpc") || strings.HasPrefix(path, "github.com/sigstore/") {
 			t.Errorf("the command links %s", path)
@@ -104,10 +97,7 @@ func TestAccept_FZ6_NoVulnerablePackageIsLinked(t *testing.T) {
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "./...")
 	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(list.Output())(t)
 	for path := range strings.Lines(string(out)) {
 		path = strings.TrimSpace(path)
 		for _, p := range vulnerablePackages {

@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const modulePath = "github.com/shadowcourt/shadowcourt"
@@ -119,9 +122,7 @@ func TestAccept_HX1_FoldersSayWhoImportsWhom(t *testing.T) {
 	for _, rule := range law {
 		for pattern := range strings.FieldsSeq(rule.folder + " " + rule.imports) {
 			folder := strings.TrimSuffix(strings.TrimSuffix(pattern, "..."), "/")
-			if _, err := os.Stat(cmp.Or(folder, ".")); err != nil {
-				t.Errorf("the law names a folder that is not there: %v", err)
-			}
+			must.Get(os.Stat(cmp.Or(folder, ".")))(t, "the law names a folder")
 		}
 	}
 	seen := 0
@@ -150,15 +151,11 @@ func TestAccept_HX1_FoldersSayWhoImportsWhom(t *testing.T) {
 				continue
 			}
 			to := cmp.Or(strings.TrimSuffix(rest, "/"), ".")
-			if why := fault(folder, to); why != "" {
-				t.Errorf("%s imports %s: %s", file, to, why)
-			}
+			check.Equal(t, fault(folder, to), "", file, "imports", to)
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if seen < 500 {
 		t.Errorf("%d files were looked at", seen)
 	}
@@ -203,7 +200,5 @@ func TestAccept_HS3_OneOfEach(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

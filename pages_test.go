@@ -8,16 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // RATIONALE.md keeps the large decisions. A local one is a comment beside its code.
 func TestRationaleIsShort(t *testing.T) {
 	t.Parallel()
 	const mostWords, mostHeadings = 6_000, 25
-	data, err := os.ReadFile("RATIONALE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("RATIONALE.md"))(t)
 	if words := len(strings.Fields(string(data))); words > mostWords {
 		t.Errorf("RATIONALE.md has %d words, more than %d", words, mostWords)
 	}
@@ -36,16 +35,13 @@ func TestRationaleIsShort(t *testing.T) {
 func TestCitedClausesExist(t *testing.T) {
 	t.Parallel()
 	clauses := map[string]bool{}
-	spec, err := os.ReadFile("abi/SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(os.ReadFile("abi/SPEC.md"))(t)
 	for _, declared := range regexp.MustCompile(`(?m)\*\*§([\d.]+)\*\*|^## (\d+)\. `).FindAllStringSubmatch(string(spec), -1) {
 		clauses[declared[1]+declared[2]] = true
 	}
 	cited, sources := regexp.MustCompile(`§(\d+(?:\.\d+)?)`), []string{".go", ".md", ".rs", ".c", ".h", ".ts", ".tmpl"}
 	found := 0
-	err = filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -65,9 +61,7 @@ func TestCitedClausesExist(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if found < 300 {
 		t.Errorf("only %d citations were found", found)
 	}

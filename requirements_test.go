@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var (
@@ -21,10 +23,7 @@ var (
 // requirements gives the state of each row of testdata/requirements.txt: open, superseded, or empty.
 func requirements(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "requirements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "requirements.txt")))(t)
 	states := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSuffix(line, "\n"); line == "" || line[0] == '#' {
@@ -74,9 +73,7 @@ func shown(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return places
 }
 
@@ -123,10 +120,7 @@ var (
 // tools/longtests finds, and those that a build tag or a variable leaves out, which a target of its list runs.
 func TestAccept_HX4_EveryTestIsInATier(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile("Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := must.Get(os.ReadFile("Makefile"))(t)
 	var listed []string
 	for _, list := range makeList.FindAllSubmatch(makefile, -1) {
 		listed = append(listed, strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))...)
@@ -144,7 +138,7 @@ func TestAccept_HX4_EveryTestIsInATier(t *testing.T) {
 		}
 	}
 	inTests, inProgram, sources := map[string]string{}, map[string]bool{}, os.DirFS(".")
-	err = fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			if e.IsDir() && slices.Contains([]string{".git", "out", "bin", "lab"}, name) {
 				return fs.SkipDir
@@ -175,9 +169,7 @@ func TestAccept_HX4_EveryTestIsInATier(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, file := range inTests {
 		if !inProgram[name] && !ownVariables.MatchString(name) && !runs(func(recipe string) bool { return strings.Contains(recipe, name+"=") }) {
 			t.Errorf("%s: no target of the long tier sets %s", file, name)

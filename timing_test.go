@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // realTime are the test files that look at the machine's clock, or limit something by it, and the room that they leave: at least ten times
@@ -17,6 +19,7 @@ import (
 // wasmtest.Ticking.
 var realTime = map[string]string{
 	"cmd/shadowcourt/signal_unix_test.go":                 "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
+	"cmd/shadowcourt/kill_unix_test.go":                   "a run is killed within the time that another one took; whichever comes first is right",
 	"host/accept_edges_test.go":                           "HD10: a trial ends within its TTL of 2 s and a second; it gets 30 s, the clock of its calls a minute",
 	"host/accept_hostile_test.go":                         "the clock goes on by readings",
 	"host/accept_record_audit_test.go":                    "the clock goes on by readings",
@@ -69,9 +72,7 @@ func TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		if realTime[path] == "" {
 			t.Errorf("%s measures real time (%s): use a clock of the test's own, or say in realTime which room it leaves", path, strings.Join(found[path], ", "))
@@ -87,10 +88,7 @@ func TestAccept_FX11_NoTestMeasuresRealTimeWithoutRoom(t *testing.T) {
 // clockUses names what a test file does with the machine's clock, outside of its benchmarks.
 func clockUses(t *testing.T, path string) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 	var uses []string
 	add := func(use string) {
 		if !slices.Contains(uses, use) {

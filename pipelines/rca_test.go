@@ -7,19 +7,15 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 func load(t *testing.T, name string) *pipeline.Definition {
 	t.Helper()
-	data, err := pipelines.FS.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	def, err := pipeline.Parse(name, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(pipelines.FS.ReadFile(name))(t)
+	def := must.Get(pipeline.Parse(name, data))(t)
 	return def
 }
 
@@ -47,9 +43,7 @@ func TestTheEdgesOfTheLightPath(t *testing.T) {
 		"H16": "report-done report _done",
 	}
 	def := load(t, pipelines.RCAInvestigation)
-	if len(def.Edges) != len(want) {
-		t.Errorf("%d edges, want %d", len(def.Edges), len(want))
-	}
+	check.Equal(t, len(def.Edges), len(want), "edges")
 	for i := range def.Edges {
 		e := &def.Edges[i]
 		got := e.Name + " " + e.From + " " + e.To
@@ -59,9 +53,7 @@ func TestTheEdgesOfTheLightPath(t *testing.T) {
 		if e.Loop {
 			got += " loop"
 		}
-		if got != want[e.ID] {
-			t.Errorf("%s is %q, want %q", e.ID, got, want[e.ID])
-		}
+		check.Equal(t, got, want[e.ID], e.ID)
 	}
 }
 
@@ -97,7 +89,5 @@ func TestThePersonasOfTheLightPath(t *testing.T) {
 	}
 	want := "recall fire herald recall, triage fire herald , resolve earth sentinel forge, investigate water seeker forge, " +
 		"correlate air weaver correlation, review diamond weaver judgment, report air weaver "
-	if got := strings.Join(nodes, ", "); got != want {
-		t.Errorf("nodes are %q", got)
-	}
+	check.Equal(t, strings.Join(nodes, ", "), want, "nodes")
 }

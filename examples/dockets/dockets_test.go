@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -71,9 +72,7 @@ func TestHalvesAreApart(t *testing.T) {
 func TestLightIsFrozen(t *testing.T) {
 	t.Parallel()
 	for _, e := range slices.Concat(entries(t, "go-failures.jsonl"), entries(t, "go-fit-*.jsonl"), entries(t, "go-test-*.jsonl")) {
-		if got := gotest.Light(e.Case); got != *e.Case.Light {
-			t.Errorf("case %s: Light says %+v, the docket %+v", e.Case.ID, got, *e.Case.Light)
-		}
+		check.Equal(t, gotest.Light(e.Case), *e.Case.Light, "case", e.Case.ID, "Light says", "the docket")
 		want := abi.Decision("")
 		if inBand(e) {
 			want = abi.Amend
@@ -81,9 +80,7 @@ func TestLightIsFrozen(t *testing.T) {
 				want = abi.Affirm
 			}
 		}
-		if e.Truth.ExpectedVerdict != want {
-			t.Errorf("case %s expects %q, want %q", e.Case.ID, e.Truth.ExpectedVerdict, want)
-		}
+		check.Equal(t, e.Truth.ExpectedVerdict, want, "case", e.Case.ID, "expects")
 	}
 }
 
@@ -123,9 +120,7 @@ func TestStreamsGiveCases(t *testing.T) {
 			}
 			cases++
 		}
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, in.Close())
 		if cases == 0 {
 			t.Errorf("%s has no case", name)
 		}

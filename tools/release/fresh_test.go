@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -30,9 +31,7 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	if err == nil {
 		t.Fatalf("go test passed without modules:\n%s", out)
 	}
-	if got := strings.Count(string(out), bundle.ErrNotBuilt.Error()); got != 1 {
-		t.Errorf("the sentence %q stands there %d times, want once:\n%s", bundle.ErrNotBuilt, got, out)
-	}
+	check.Equal(t, strings.Count(string(out), bundle.ErrNotBuilt.Error()), 1, "the sentence", bundle.ErrNotBuilt, "stands", "times", out)
 	if bytes.Contains(out, []byte("panic:")) || bytes.Count(out, []byte("\n")) > 4 {
 		t.Errorf("more than one clear sentence:\n%s", out)
 	}
@@ -52,10 +51,7 @@ func hideIgnored(t *testing.T, root string) string {
 	t.Helper()
 	git := exec.Command("git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	git.Dir = root
-	files, err := git.Output()
-	if err != nil {
-		t.Fatalf("this test needs git and a checkout: %v", err)
-	}
+	files := must.Get(git.Output())(t, "this test needs git and a checkout")
 	hidden := map[string]string{}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
 		hidden[filepath.Join(root, name)] = ""
@@ -76,10 +72,7 @@ func freshClone(t *testing.T) string {
 	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	git.Dir = root
-	files, err := git.Output()
-	if err != nil {
-		t.Fatalf("this test needs git and a checkout: %v", err)
-	}
+	files := must.Get(git.Output())(t, "this test needs git and a checkout")
 	clone := t.TempDir()
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
 		content, err := os.ReadFile(filepath.Join(root, name))

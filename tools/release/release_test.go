@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -60,9 +61,7 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	if diff := cmp.Diff(files(t, outs[0]), files(t, outs[1])); diff != "" {
 		t.Errorf("the same release is different a second time (-first +second):\n%s", diff)
 	}
-	if commits[0] != commits[1] {
-		t.Errorf("%v are the commits %s, and %s a second time", tags, commits[0], commits[1])
-	}
+	check.Equal(t, commits[0], commits[1], tags, "are the commits", "and", "a second time")
 	if large := gitOutput(t, first, "diff", "--stat", "HEAD.."+testVersion); !strings.Contains(large, "modules.zip.zst") || !strings.Contains(large, "3 files changed") {
 		t.Errorf("the release adds the archive and changes go.mod and go.sum; it has:\n%s", large)
 	}
@@ -86,9 +85,7 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	}
 	user.run(t, app, "go", "get", "github.com/shadowcourt/shadowcourt/host@"+testVersion)
 	cache := must.Get(os.UserCacheDir())(t)
-	if out := user.run(t, app, "go", "run", "-trimpath", ".", filepath.Join(cache, "shadowcourt", "modules")); out != "rejected\n" {
-		t.Errorf("the program prints %q, want rejected", out)
-	}
+	check.Equal(t, user.run(t, app, "go", "run", "-trimpath", ".", filepath.Join(cache, "shadowcourt", "modules")), "rejected\n", "the program prints")
 }
 
 func TestWhatIsNotCommittedIsNamed(t *testing.T) {
@@ -177,9 +174,7 @@ func newUser(t *testing.T, out string) *user {
 	cache := must.Get(output(t.Context(), ".", nil, "go", "env", "GOMODCACHE"))(t)
 	// The whole graph of modules: the user's go command asks for go.mod files that this build never read.
 	for folder, args := range map[string][]string{".": {"-m", "all"}, keylessDir: {"-deps", "."}} {
-		if _, err := output(t.Context(), filepath.Join("..", "..", folder), nil, "go", append([]string{"list"}, args...)...); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(output(t.Context(), filepath.Join("..", "..", folder), nil, "go", append([]string{"list"}, args...)...))(t)
 	}
 	return &user{dir, []string{
 		"GOPATH=" + dir, "GOBIN=" + filepath.Join(dir, "bin"), "GOMODCACHE=" + filepath.Join(dir, "mod"), "GOFLAGS=-modcacherw -ldflags=-w", "GOWORK=off",

@@ -34,12 +34,8 @@ func TestAccept_LB5_TheBillNamesEveryModule(t *testing.T) {
 		for _, arg := range config.SBOMs[0].Args[2:] {
 			args = append(args, strings.NewReplacer("$artifact", program, "$document", name).Replace(arg))
 		}
-		if code := run(t.Context(), args, os.Stdout, os.Stderr); code != 0 {
-			t.Fatal(code)
-		}
-		if texts[i], err = os.ReadFile(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Equal(t, run(t.Context(), args, os.Stdout, os.Stderr), 0)
+		texts[i] = must.Get(os.ReadFile(name))(t)
 	}
 	if !bytes.Equal(texts[0], texts[1]) {
 		t.Error("two bills of one program differ")

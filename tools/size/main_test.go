@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
@@ -30,18 +31,14 @@ func TestAccept_HX1_SizesAreComparedWithTheirLimits(t *testing.T) {
 	for name, want := range map[string]int{
 		"product": 4, "files": 2, "packages": 2, "tests": 802, "studies": 1, "words": 2, "requires": 2, "other": 1, "generated": 901, "saved": 1, "longest": 801,
 	} {
-		if got := s.counts[name]; got != want {
-			t.Errorf("%s: %d, want %d", name, got, want)
-		}
+		check.Equal(t, s.counts[name], want, name)
 	}
 	var out strings.Builder
 	if above := s.print(&out); !slices.Equal(above, []string{"longest"}) {
 		t.Errorf("above: %q", above)
 	}
 	for _, line := range []string{"       801      800  longest    ", "longest hand-written file of Go: host/trial/b_test.go  ABOVE\n", "         1    13250  plugged-in host/pipeline"} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("%q is missing in:\n%s", line, out.String())
-		}
+		check.Contains(t, out.String(), line)
 	}
 	s.counts["linked"], s.counts["megabytes"] = 5000, 500
 	if above := s.print(io.Discard); !slices.Equal(above, []string{"linked", "megabytes", "longest"}) {
