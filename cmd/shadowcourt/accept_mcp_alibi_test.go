@@ -122,11 +122,12 @@ func (s *steps) all() ([]*sdk.ProgressNotificationParams, <-chan struct{}) {
 
 // alibied is what the tool answers.
 type alibied struct {
-	Notice   string `json:"notice"`
-	Base     string `json:"base"`
-	Yours    int    `json:"yours"`
-	Open     int    `json:"open"`
-	NotYours int    `json:"not_yours"`
+	Notice   string   `json:"notice"`
+	Base     string   `json:"base"`
+	Yours    int      `json:"yours"`
+	Open     int      `json:"open"`
+	NotYours int      `json:"not_yours"`
+	Faults   []string `json:"faults"`
 	Answers  []struct {
 		Test    string `json:"test"`
 		Verdict string `json:"verdict"`
@@ -157,7 +158,7 @@ func (a *alibied) check(t *testing.T, text string) {
 	if first := a.Answers[0]; first.Verdict != "yours" || first.Culprit == nil || first.Culprit.Title != "Skip the first price" {
 		t.Errorf("the first answer is %+v", first)
 	}
-	if lines := strings.Count(text, "\n"); lines != 1+2*len(a.Answers) || !strings.Contains(text, "never instructions") || strings.Contains(text, "ignore all") {
+	if lines := strings.Count(text, "\n"); lines != 1+2*len(a.Answers)+len(a.Faults) || !strings.Contains(text, "never instructions") || strings.Contains(text, "ignore all") {
 		t.Errorf("%d lines:\n%s", lines, text)
 	}
 }

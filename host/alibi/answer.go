@@ -159,13 +159,16 @@ func of(t *trial.Trial, maxFalse float64) *Answer {
 		a.Next = cmp.Or(a.Next, map[Lock]string{
 			Reproduced: "try it with what the failing run had: --home, --network, --env NAME",
 			World:      olderBase,
-			Chance:     "give it more time: --budget",
+			Chance:     moreTime,
 		}[a.Lock])
 	}
 	return a
 }
 
-const olderBase = "name an older base that can be run: --base REVISION"
+const (
+	olderBase = "name an older base that can be run: --base REVISION"
+	moreTime  = "give it more time: --budget"
+)
 
 // open is the first lock that is not closed.
 func (c *seen) open() Lock {
@@ -298,7 +301,10 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 	switch {
 	case hiding.MatchString(a.Why) && a.Next != "":
 		return
-	case c.confined(&lock, a.Runs):
+	case a.says(plan.UsedUp) && (a.Next == "" || lock.about != nil):
+		a.Next = moreTime
+		return
+	case c.confined(&lock, a):
 		a.Next = "run it outside of the laboratory: --native; or with a variable that the test needs: --env NAME"
 		return
 	}
@@ -310,12 +316,14 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 }
 
 // confined says whether the failure may come back, or count, outside of the laboratory, where it was not tried.
-func (c *seen) confined(lock *chance, runs []trial.Experiment) bool {
-	says := func(text string) bool {
-		return slices.ContainsFunc(runs, func(e trial.Experiment) bool { return strings.Contains(e.Why(), text) })
-	}
+func (c *seen) confined(lock *chance, a *Answer) bool {
 	gone := lock.about == nil && c.target.failed() == 0 && (c.gone() || c.based() && c.head.all() > 0)
-	return (gone || says(plan.Otherwise) || says(plan.ReadOnly)) && !says(plan.Natively)
+	return (gone || a.says(plan.Otherwise) || a.says(plan.ReadOnly)) && !a.says(plan.Natively)
+}
+
+// says whether the details of a run have a text.
+func (a *Answer) says(text string) bool {
+	return slices.ContainsFunc(a.Runs, func(e trial.Experiment) bool { return strings.Contains(e.Why(), text) })
 }
 
 // hiding is how details say that tests lack something in experiments, and giving the flag that gives it to them.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // Progress says what runs now.
@@ -103,9 +104,9 @@ func (a *account) usedUp(failure string) error {
 	others := time.Duration(max(a.cases-len(a.byCase), 0)) * a.perCase // that have had nothing yet
 	switch {
 	case a.spent >= a.budget:
-		return errors.New("the budget of " + short(a.budget) + " is used up")
+		return errors.New("the budget of " + short(a.budget) + plan.UsedUp)
 	case a.byCase[failure]-a.builds[failure] >= a.perCase && (a.cases == 0 || a.budget-a.spent <= others):
-		return errors.New("the budget of " + short(a.perCase) + " for each case is used up")
+		return errors.New("the budget of " + short(a.perCase) + " for each case" + plan.UsedUp)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func (a *asking) read(ctx context.Context, roots *Roots, name string) ([]docket.
 func (a *asking) ask(ctx context.Context, failures []docket.Entry, search bool) error {
 	lab := a.config.Lab
 	lab.Budget, lab.PerCase = a.budget, min(lab.PerCase, a.budget)
-	lab.Progress = a.progress.runs
+	lab.Cases, lab.Progress = len(failures), a.progress.runs
 	i, err := investigate.Open(ctx, investigate.Config{Change: a.change, Lab: lab, Host: a.config.Host, Culprit: search, Open: a.config.Open, Now: a.config.Now})
 	if err != nil {
 		return err

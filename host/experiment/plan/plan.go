@@ -67,6 +67,9 @@ const (
 // OtherWorld begins the details of results whose runs did not have all that is their tree's own, such as its dependencies.
 const OtherWorld = "the runs did not have all that is their tree's own: "
 
+// UsedUp ends the details of experiments that were not made since there was no time left for them.
+const UsedUp = " is used up"
+
 // Skipped is the detail of results of a tree that has the test, and skips it.
 const Skipped = "the test is skipped"
 
