@@ -25,6 +25,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -136,6 +137,9 @@ func TestAccept_RE1_AuditsThatFailInPartAreReplayedWhateverTheCause(t *testing.T
 		"wall_clock":       {behave: "loop", limits: host.Limits{Fuel: 1 << 60, WallClock: time.Second}},
 		"ttl_exceeded":     {behave: "loop", limits: slow, pipeline: hasty(t)},
 	} {
+		if cause != "module_trap" && cause != "wall_clock" && !tier.Whole("host/record", "host/replay", "host/audit") {
+			continue
+		}
 		t.Run(cause, func(t *testing.T) {
 			t.Parallel()
 			config := benched(t, `

@@ -28,6 +28,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -259,6 +260,9 @@ func (absent) Answer(context.Context, host.LightRequest) (host.LightResponse, er
 func TestAccept_RE1_MistrialsAreReplayedWhateverTheirCause(t *testing.T) {
 	t.Parallel()
 	for cause, config := range mistrials(t) {
+		if cause != trial.CauseTrap && cause != trial.CauseWallClock && !tier.Whole("host/record", "host/replay", "host/internal/court") {
+			continue
+		}
 		t.Run(string(cause), func(t *testing.T) {
 			t.Parallel()
 			store, data := recordTrials(t, config, 1, entryOf(dispute())...)

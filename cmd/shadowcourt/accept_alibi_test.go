@@ -220,6 +220,7 @@ func TestAccept_AL2_GoDoesNotComeBack(t *testing.T) {
 // TestAccept_AK12_AtMostSixtyRuns: what does not come back as it was reported has 60 runs in all trees and environments, whatever else happens there.
 func TestAccept_AK12_AtMostSixtyRuns(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "host/experiment")
 	tests := `package cart
 
 import ("math/rand/v2"; "os"; "runtime"; "testing")

@@ -165,6 +165,7 @@ func withDependency(t *testing.T, folder string) *project {
 // TestAccept_AL3_ABaseThatRunsCodeOfHead: go.mod names a folder of the checkout, so that the base fails with the code of head. That is no alibi.
 func TestAccept_AL3_ABaseThatRunsCodeOfHead(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "host/experiment")
 	for name, want := range map[string]struct {
 		folder  string
 		verdict alibi.Verdict
@@ -202,6 +203,7 @@ func TestAccept_AL3_ADependencyThatMovedUnderBoth(t *testing.T) {
 // alibi, and each row says what would show it.
 func TestAccept_AL3_WhatTheLaboratoryLacks(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "host/experiment")
 	server := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer server.Close()
 	product := func(at, more string) string {

@@ -90,6 +90,7 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 // TestAccept_AL6_ATestThatNeedsAServer: the server answers this machine, and no test in isolation. With --network it is reached.
 func TestAccept_AL6_ATestThatNeedsAServer(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "host/experiment")
 	server := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = server.Close() }()
 	p := broken(fmt.Sprintf("if c, err := net.Dial(\"tcp\", %q); err != nil { t.Fatal(err) } else { c.Close() }", server.Addr()), "net")

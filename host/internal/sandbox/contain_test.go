@@ -42,9 +42,11 @@ func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 		t.Run(reset.String(), func(t *testing.T) {
 			t.Parallel()
 			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 1_000_000_000})
-			calls := 500
+			calls := 50
 			if reset == ResetFresh {
 				calls = 5
+			} else if tier.Whole("host/internal/sandbox") {
+				calls = 500
 			}
 			for what, cause := range failures {
 				for range 2 {
