@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -154,8 +155,11 @@ func Of(t *trial.Trial) *Answer { return of(t, MaxFalse) }
 func of(t *trial.Trial, maxFalse float64) *Answer {
 	c := seenIn(t)
 	a := c.answer(t, maxFalse)
-	if a.Verdict == IsOpen {
-		a.Lock = c.open()
+	if beside, ok := docket.BesideOf(&t.Case); ok {
+		a.Refuse(beside.What)
+		a.Lock, a.Next, a.Message = Account, beside.Next, beside.Output
+	} else if a.Verdict == IsOpen {
+		a.Lock = c.open(maxFalse)
 		a.Next = cmp.Or(a.Next, map[Lock]string{
 			Reproduced: "try it with what the failing run had: --home, --network, --env NAME",
 			World:      olderBase,
@@ -171,8 +175,8 @@ const (
 )
 
 // open is the first lock that is not closed.
-func (c *seen) open() Lock {
-	lock := c.chance(MaxFalse)
+func (c *seen) open(maxFalse float64) Lock {
+	lock := c.chance(maxFalse)
 	ran := c.base.all()+c.base.among.all() > 0
 	switch {
 	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs != "":

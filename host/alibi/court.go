@@ -160,10 +160,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 		}
 		a = c.light.of(t)
 	}
-	if beside, ok := docket.BesideOf(&t.Case); ok {
-		a.Refuse(beside.What)
-		a.Lock, a.Next, a.Message = Account, beside.Next, beside.Output
-	} else if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
+	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" && a.Lock != Account {
 		a.Why = flags(why)
 	}
 	follow(t, a)

@@ -47,6 +47,9 @@ func TestAccept_AL5_LabelsThatTheRunsDoNotShowAreOpen(t *testing.T) {
 			t.Errorf("%s: %+v", tc.label, a)
 		}
 	}
+	if a := of(withLabel(Preexisting, ofRuns(head, 0, 5), ofRuns(base, 0, 7)), MaxFalse/1000); a.Verdict != IsOpen || a.Lock != Chance {
+		t.Errorf("at a lower price: %+v", a)
+	}
 }
 
 func TestAccept_AL5_AnAlibiNeedsABase(t *testing.T) {

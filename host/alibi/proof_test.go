@@ -89,7 +89,7 @@ func newKey(t *testing.T) *record.Key {
 	return must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(t)
 }
 
-// prove proves three failures, and leaves one without an answer.
+// prove proves three failures and one beside tests, and leaves one without an answer.
 func prove(t *testing.T, key *record.Key) []byte {
 	t.Helper()
 	court := must.Get(alibi.Open(t.Context(), host.Config{Experiments: world{}, Record: record.ContentsReplay, CacheDir: cache}, 0))(t)
@@ -102,6 +102,7 @@ func prove(t *testing.T, key *record.Key) []byte {
 				return
 			}
 		}
+		yield(docket.Entry{Case: docket.Beside{What: "the exit code is 2", Next: "see the output"}.Case()}, nil)
 	}
 	for asked := range court.Ask(t.Context(), failures, 1) {
 		if asked.Err != nil {
@@ -211,7 +212,7 @@ func TestAccept_AL8_AProofHoldsAndItsAnswersAreDerivedAgain(t *testing.T) {
 	text := prove(t, key)
 	list := must.Get(entries(t, text, key))(t)
 	p := proofOf(t, list)
-	want := map[string]alibi.Verdict{"TestNew": alibi.IsYours, "TestOld": alibi.NotYours, "TestFlaky": alibi.NotYours}
+	want := map[string]alibi.Verdict{"TestNew": alibi.IsYours, "TestOld": alibi.NotYours, "TestFlaky": alibi.NotYours, docket.BesideID: alibi.IsOpen}
 	tried, alone := 0, 0
 	for _, a := range p.Answers {
 		if a.Verdict != want[a.Test] {
@@ -242,7 +243,7 @@ func TestAccept_AL8_AProofHoldsAndItsAnswersAreDerivedAgain(t *testing.T) {
 	}
 	last := list[len(list)-2].Statement
 	must.Do(t, json.Unmarshal(last.Predicate, &result))
-	if last.PredicateType != alibi.TestResultType || result.Result != "FAILED" || !slices.Equal(result.FailedTests, []string{"example.com/cart.TestBroken", "example.com/cart.TestNew"}) ||
+	if last.PredicateType != alibi.TestResultType || result.Result != "FAILED" || !slices.Equal(result.FailedTests, []string{"example.com/cart.TestBroken", "example.com/cart.TestNew", docket.BesideID}) ||
 		!slices.Equal(result.WarnedTests, []string{"example.com/cart.TestOld", "example.com/cart.TestFlaky"}) {
 		t.Errorf("the result of the tests is %s %+v", last.PredicateType, result)
 	}
@@ -312,7 +313,7 @@ func TestAccept_AL8_AnswersThatDoNotFollowAreFound(t *testing.T) {
 		{"record", func(p *alibi.Proof) { p.Record = record.DigestOf(nil) }, false, "of another record"},
 		{"price", func(p *alibi.Proof) { p.MaxFalse = 0.5 }, false, "max_false_alibi"},
 		{"modules", func(p *alibi.Proof) { p.Modules = p.Modules[1:] }, false, "its modules are not"},
-		{"missing answer", func(p *alibi.Proof) { p.Answers = p.Answers[1:] }, false, "2 answers, and the record 3 trials"},
+		{"missing answer", func(p *alibi.Proof) { p.Answers = p.Answers[1:] }, false, "3 answers, and the record 4 trials"},
 		{"answer twice", func(p *alibi.Proof) { p.Answers[0] = p.Answers[1] }, false, "twice"},
 		{"commit", func(p *alibi.Proof) { p.Head = strings.Repeat("c", 40) }, false, "does not say what the answers say"},
 		{"why", func(p *alibi.Proof) { of(p, "TestOld").Why = "it was the weather" }, true, "another why"},
