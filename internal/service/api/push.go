@@ -271,7 +271,7 @@ func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answe
 	own := alibi.Of(t)
 	if stated.Verdict == alibi.IsOpen && own.Verdict != alibi.IsYours { // at the price of the court, whose profile is not here
 		own.Refuse(sanitize.Cut(stated.Why, maxWhy))
-		own.Lock, own.Next = alibi.Chance, sanitize.Cut(stated.Next, maxWhy)
+		own.Lock, own.Next = stated.Lock, sanitize.Cut(stated.Next, maxWhy)
 	}
 	if !(stated.Confidence >= 0 && stated.Confidence <= 1) {
 		p.fault(onLine(at, "answer.confidence"), abi.CodeOutOfRange, "is not in [0, 1]")

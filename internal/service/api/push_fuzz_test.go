@@ -125,12 +125,12 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 	}
 	// What a court leaves open at its price is open here, too.
 	body := aPush(t, old(alibi.Environment))
-	body = bytes.Replace(body, []byte(`"verdict":"not yours","attribution":"environment"`), []byte(`"verdict":"open"`), 1)
+	body = bytes.Replace(body, []byte(`"lock":"chance"`), []byte(`"lock":"world"`), 1)
 	p, err := readPush(t.Context(), bytes.NewReader(body))
 	if err != nil || len(p.problem.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, p.problem)
 	}
-	if v := p.verdict(&p.trials[0]); v.Alibi.Verdict != alibi.IsOpen || v.Alibi.Label != "" {
+	if v := p.verdict(&p.trials[0]); v.Alibi.Verdict != alibi.IsOpen || v.Alibi.Label != "" || p.trials[0].answer.Lock != alibi.World {
 		t.Errorf("%+v", v.Alibi)
 	}
 }
