@@ -138,6 +138,7 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 // answer settles a trial. Of a failure that the change caused it finds the part, by mixtures of both trees. Where the test passes here, too, one
 // run of a mixture shows nothing.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
+	final := t.Result.Final
 	a, err := c.light.Settle(ctx, t)
 	if err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" && a.Lock != Account {
 		a.Why = flags(why)
 	}
-	follow(t, a)
+	t.Result.Final = a.Final(final)
 	return a, nil
 }
 

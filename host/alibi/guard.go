@@ -40,7 +40,7 @@ func (l *Light) Settle(ctx context.Context, t *trial.Trial) (*Answer, error) {
 			return nil, err
 		}
 		if e == nil {
-			follow(t, a)
+			t.Result.Final = a.Final(t.Result.Final)
 			return a, nil
 		}
 		r, err := l.experiments.Run(ctx, &t.Case, *e)
@@ -72,15 +72,17 @@ func stopped(runs []trial.Experiment) bool {
 	return len(runs) > 0 && runs[len(runs)-1].Outcome == abi.OutcomeNotRun && runs[len(runs)-1].Environment != abi.CleanEnvironment
 }
 
-// follow gives a trial the label of its answer.
-func follow(t *trial.Trial, a *Answer) {
-	f := &t.Result.Final
-	if f.Classification == a.Label {
-		return
-	}
-	if f.Classification, f.Confidence, f.Status = a.Label, a.Confidence, trial.Amended; a.Label == "" {
+// Final is what becomes of the final answer of a trial, which gets the label and the confidence of this answer.
+func (a *Answer) Final(f trial.Final) trial.Final {
+	switch {
+	case f.Classification == a.Label:
+	case a.Label == "":
 		f.Status = trial.Acquitted
+	default:
+		f.Status = trial.Amended
 	}
+	f.Classification, f.Confidence = a.Label, a.Confidence
+	return f
 }
 
 // all are the experiments of Light and of a trial, each once.

@@ -435,7 +435,7 @@ func (p *push) checkProved(a *alibi.Answer, was *record.Trial) {
 	switch {
 	case was == nil || !sameCase(was, t.trial.Case):
 		p.fault(onLine(t.line, "encoded"), abi.CodeInvalidValue, "the case has another digest than in the record")
-	case !sameResult(was.Result, &t.trial.Result):
+	case !sameResult(was.Result, &t.trial.Result, a):
 		p.fault(onLine(t.line, "result"), abi.CodeInvalidValue, "is another one than in the record")
 	case !sameJSON(a, t.answer):
 		p.fault(onLine(t.line, "answer"), abi.CodeInvalidValue, "is another one than in the proof")
@@ -453,14 +453,14 @@ func sameCase(was *record.Trial, is abi.Case) bool {
 	return record.DigestOf(codec.AppendCase(nil, &is)) == was.Case
 }
 
-// sameResult compares results but for the experiments, since those of Light stand in the answer alone, and for the final label, which is the answer's.
-func sameResult(was json.RawMessage, is *trial.Result) bool {
+// sameResult compares results but for the experiments, since those of Light stand in the answer alone. The final label is the answer's.
+func sameResult(was json.RawMessage, is *trial.Result, a *alibi.Answer) bool {
 	var recorded trial.Result
 	if err := json.Unmarshal(was, &recorded); err != nil {
 		return false
 	}
 	own := *is
 	recorded.Experiments, own.Experiments = nil, nil
-	recorded.Final, own.Final = trial.Final{}, trial.Final{}
+	recorded.Final = a.Final(recorded.Final)
 	return sameJSON(recorded, own)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -132,5 +133,29 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 	}
 	if v := p.verdict(&p.trials[0]); v.Alibi.Verdict != alibi.IsOpen || v.Alibi.Label != "" || p.trials[0].answer.Lock != alibi.World {
 		t.Errorf("%+v", v.Alibi)
+	}
+}
+
+// TestAccept_AL9_AFinalAnswerIsThatOfTheRecordOrOfTheProof.
+func TestAccept_AL9_AFinalAnswerIsThatOfTheRecordOrOfTheProof(t *testing.T) {
+	t.Parallel()
+	recorded := trial.Result{Final: trial.Final{Status: trial.Affirmed, Classification: alibi.Flaky, Confidence: 0.9}}
+	was := must.Get(json.Marshal(recorded))(t)
+	caused, flaky, none := alibi.Answer{Label: alibi.Caused, Confidence: 0.99}, alibi.Answer{Label: alibi.Flaky, Confidence: 0.9}, alibi.Answer{Confidence: 0.9}
+	for i, tc := range []struct {
+		is     trial.Final
+		answer alibi.Answer
+		want   bool
+	}{
+		{recorded.Final, flaky, true},
+		{trial.Final{Status: trial.Amended, Classification: alibi.Caused, Confidence: 0.99}, caused, true},
+		{trial.Final{Status: trial.Acquitted, Confidence: 0.9}, none, true},
+		{recorded.Final, caused, false},
+		{trial.Final{Status: trial.Mistrial, Classification: alibi.Flaky, Confidence: 0.9}, flaky, false},
+		{trial.Final{Status: trial.Affirmed, Classification: alibi.Caused, Confidence: 0.99}, caused, false},
+	} {
+		if sameResult(was, &trial.Result{Final: tc.is}, &tc.answer) != tc.want {
+			t.Errorf("%d: %+v, want %v", i, tc.is, tc.want)
+		}
 	}
 }
