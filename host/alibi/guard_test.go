@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
@@ -67,4 +68,17 @@ func TestAccept_AL5_AnAlibiNeedsABase(t *testing.T) {
 			t.Errorf("%+v, want %q", a, want)
 		}
 	}
+}
+
+// TestAccept_AL8_WhatFurtherRunsFoundIsTakenFromTheProof: the tests before a failing one, and why nothing ran.
+func TestAccept_AL8_WhatFurtherRunsFoundIsTakenFromTheProof(t *testing.T) {
+	t.Parallel()
+	light := must.Get(NewLight(nil, must.Get(Profile())(t), 0))(t)
+	runs := []trial.Experiment{ofRuns(abi.Head, 5, 0), ofRuns(abi.Base, 2, 0), ofRuns(abi.Head, 0, 2)}
+	runs[2].Order = abi.OriginalOrder
+	a, nothing := light.of(withLabel(Caused, runs...)), light.of(withLabel(""))
+	a.FailsAfter([]string{"TestB"})
+	nothing.Why = "go is not installed"
+	must.Do(t, (&Deriver{light}).Check(a, &record.Trial{}, withLabel(Caused)))
+	must.Do(t, (&Deriver{light}).Check(nothing, &record.Trial{}, withLabel("")))
 }

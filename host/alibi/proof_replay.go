@@ -39,8 +39,8 @@ func NewDeriver(header *record.Header, p *Proof) (*Deriver, error) {
 }
 
 // Check derives an answer from the trial as it was replayed, the record of the trial, and the runs that the answer states: Light's posterior from
-// its runs, and everything else by [Of] at the price of the proof. The culprit, which is found by runs of other commits, is not derived. The error is a *DifferenceError or
-// says what is missing.
+// its runs, and everything else by [Of] at the price of the proof. Not derived are the culprit and After, which runs of other commits and tests
+// found, and why nothing ran. The error is a *DifferenceError or says what is missing.
 func (d *Deriver) Check(a *Answer, was *record.Trial, replayed *trial.Trial) error {
 	runs, err := runsOf(a, replayed)
 	if err != nil {
@@ -54,7 +54,14 @@ func (d *Deriver) Check(a *Answer, was *record.Trial, replayed *trial.Trial) err
 	t.Result.Experiments = runs
 	own := *a
 	own.Culprit = nil
-	return compare(&own, d.light.of(&t))
+	is := d.light.of(&t)
+	if len(runs) == 0 { // only the laboratory knows why
+		is.Why = a.Why
+	}
+	if is.DependsOnOrder() {
+		is.FailsAfter(a.After)
+	}
+	return compare(&own, is)
 }
 
 // mostDifference between two computations of one probability, on machines that round otherwise.
