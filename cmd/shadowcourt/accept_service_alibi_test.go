@@ -277,7 +277,7 @@ func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 		{"another head than proved", "", edited(t, body, 1, strings.Repeat("a", 40), "change", "head"), 422, []string{`"line 1: change"`}},
 		{"another graph than recorded", "", edited(t, body, 1, graph+"# more\n", "pipeline"), 422, []string{`"line 1: pipeline"`}},
 		{"another result than recorded", "", edited(t, body, 2, 0.51, "result", "light", "confidence"), 422, []string{`"line 2: result"`}},
-		{"another label than recorded", "", edited(t, body, 2, 0.5, "result", "final", "confidence"), 422, []string{`"line 2: answer"`}},
+		{"another label than recorded", "", edited(t, body, 2, 0.5, "result", "final", "confidence"), 422, []string{`"line 2: result"`}},
 		{"one answer less", "", strings.Join(append([]string{lines[0], lines[1]}, lines[3:]...), "\n"), 422, []string{"line "}},
 		{"to be tried, too", "remember=true", unsigned, 403, nil},
 		{"with a generation", "generation=1", unsigned, 422, []string{"query.format"}},

@@ -234,7 +234,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 			a.Why = c.here() + ", " + c.onBase()
 		}
 		a.Refuse(a.Why + ", but " + cmp.Or(c.world, "it is not known whether the base loaded its own code"))
-		a.Next = "run the test in a checkout of the base (git worktree add) with an installation of its own"
+		a.Next = "run the command in a checkout of the base (git worktree add) with an installation of its own"
 	}
 	return a
 }

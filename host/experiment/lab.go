@@ -73,6 +73,8 @@ type Config struct {
 	Native bool
 	// Told gives tests the variables that their failure names. Reports and tests of others could so read any variable.
 	Told bool
+	// Left are options of the failing command that its runs are made without. No base is certified then.
+	Left []string
 	// Without is a variable that tests have neither so nor natively, such as one with a key; empty for none.
 	Without string
 	// Runners run the tests. Default: all that are shipped, see [RunnerNames].
@@ -360,6 +362,7 @@ func (l *Lab) Digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%t %t %t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.config.Native, l.config.Told, l.problem, l.whyNot())
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
+	fmt.Fprintf(h, "%q\x00", l.config.Left)
 	fmt.Fprintf(h, "%q\x00", names(l.config.Env)) // who reads a record could guess values by their digest
 	for _, t := range l.toolchains {
 		fmt.Fprintf(h, "%s %s\x00", t.about().name, t.about().version)

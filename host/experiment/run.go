@@ -87,6 +87,9 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 	if unmade := in.workspace.unmade.Load(); unmade != nil {
 		t.loaded = loaded{abi.NotCertified, *unmade}
 	}
+	if len(l.config.Left) > 0 && e.Product != abi.Head {
+		t.loaded = loaded{abi.NotCertified, "the command had " + strings.Join(l.config.Left, " ") + ", and the runs were made without"}
+	}
 	for err == nil && t.runs < e.Runs && !t.decided() {
 		var r *testRun
 		r, err = l.once(ctx, in, run, f, e)

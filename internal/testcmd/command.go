@@ -197,7 +197,8 @@ func (c *Command) Passed() Passed {
 			break
 		}
 		name, _, _ := strings.Cut(arg, "=")
-		if strings.HasPrefix(arg, "-") && !slices.Contains(plain, name) && strings.Trim(arg, "-vqxs") != "" {
+		known := slices.Contains(plain, name) || len(name) > 2 && name[1] != '-' && slices.Contains(plain, name[:2]) // such as -n4
+		if strings.HasPrefix(arg, "-") && !known && strings.Trim(arg, "-vqxs") != "" {
 			p.Left = append(p.Left, arg)
 		}
 	}

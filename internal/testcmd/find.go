@@ -283,31 +283,34 @@ var runners = []runner{
 	{name: runnerGo, programs: []string{"go"}, before: []string{"test"}, first: true, code: 1, never: "-c --c -list --list -n -h -help --help", plan: planGo},
 	{
 		name: "pytest", programs: []string{"pytest", "py.test"}, code: 1, never: "--collect-only --co --version -V -h --help --fixtures --markers --setup-plan",
-		plain: "-k -m --junitxml --junit-xml --tb --color --maxfail --lf --last-failed --ff --failed-first --sw --nf --durations --no-header --verbose --quiet --exitfirst --cov --cov-report", plan: planPytest,
+		plain: "-k -m --junitxml --junit-xml --tb --color --maxfail --lf --last-failed --ff --failed-first --sw --nf --durations --no-header --verbose --quiet --exitfirst --cov --cov-report --cov-fail-under --cov-branch --cov-append --no-cov " +
+			"-r -n --numprocesses --dist -l --showlocals --show-capture --capture --cache-clear --log-cli-level --durations-min --reruns --timeout", plan: planPytest,
 	},
 	{
 		name: "jest", programs: []string{"jest"}, never: "--listTests --showConfig --version --help -h --init --clearCache --watch --watchAll",
-		plain: "-t --testNamePattern --ci --coverage --verbose --silent --json --outputFile --bail --color --colors --no-color --passWithNoTests --reporters --onlyChanged --watchAll", plan: planJest,
+		plain: "-t --testNamePattern --ci --coverage --verbose --silent --json --outputFile --bail --color --colors --no-color --passWithNoTests --reporters --onlyChanged --watchAll " +
+			"-i --runInBand -w --maxWorkers --detectOpenHandles --forceExit --logHeapUsage --cache --no-cache --coverageReporters", plan: planJest,
 	},
 	{
 		name: "vitest", programs: []string{"vitest"}, code: 1, never: "--version -v --help -h --watch -w --ui --standalone",
-		plain: "-t --testNamePattern --run --reporter --reporters --outputFile --outputFile.junit --coverage --bail --passWithNoTests", plan: planVitest,
+		plain: "-t --testNamePattern --run --reporter --reporters --outputFile --outputFile.junit --coverage --bail --passWithNoTests --silent --hideSkippedTests --maxWorkers --minWorkers", plan: planVitest,
 	},
 	{
 		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, code: 1, skips: regexp.MustCompile(`(?m)^\[INFO\] (.+?) \.* ?SKIPPED\s*$`), never: "--version -v --help -h",
-		plain: "--quiet -B --batch-mode -o --offline -T -e -X -pl --projects -am -fae --fail-at-end -fn -ff -U -ntp --no-transfer-progress -f --file -Dtest -Dit.test", plan: planMaven,
+		plain: "--quiet -B --batch-mode -o --offline -T -e -X -pl --projects -am -fae --fail-at-end -fn -ff -U -ntp --no-transfer-progress -f --file -Dtest -Dit.test -DfailIfNoTests -Dsurefire.failIfNoSpecifiedTests -Dmaven.test.failure.ignore -Dstyle.color", plan: planMaven,
 	},
 	{
 		name: "gradle", programs: []string{"gradle", "gradlew"}, code: 1, never: "--version -v --help -h --dry-run -m --continuous -t",
-		plain: "--tests --continue --offline --rerun-tasks --info --debug --quiet --console --no-daemon --daemon --stacktrace -p --project-dir", plan: planGradle,
+		plain: "--tests --continue --offline --rerun-tasks --info --debug --quiet --console --no-daemon --daemon --stacktrace -p --project-dir --parallel --no-parallel --max-workers --build-cache --no-build-cache --warning-mode --scan --no-scan", plan: planGradle,
 	},
 	{
 		name: "cargo nextest", programs: []string{"cargo", "cargo-nextest"}, before: []string{"nextest", "run|r"}, code: 100, never: "--no-run --version --help -h",
-		plain: "-E --filterset --filter-expr -j --jobs --test-threads --retries --no-fail-fast --fail-fast --offline --locked --frozen --color --status-level -p --package --workspace --manifest-path --target-dir", plan: planNextest,
+		plain: "-E --filterset --filter-expr -j --jobs --test-threads --retries --no-fail-fast --fail-fast --offline --locked --frozen --color --status-level -p --package --workspace --manifest-path --target-dir " +
+			"--lib --bins --bin --test --tests --exclude --all --no-capture --failure-output --success-output --final-status-level --verbose --build-jobs", plan: planNextest,
 	},
 	{
 		name: "ctest", programs: []string{"ctest"}, code: 8, never: "-N --show-only --version --help -h --print-labels",
-		plain: "-R --tests-regex -E --exclude-regex -L -j --parallel -V -VV --verbose --output-on-failure --test-dir --output-junit --rerun-failed --no-tests --timeout --schedule-random --repeat --stop-on-failure", plan: planCTest,
+		plain: "-R --tests-regex -E --exclude-regex -L -j --parallel -V -VV --verbose --output-on-failure --test-dir --output-junit --rerun-failed --no-tests --timeout --schedule-random --repeat --stop-on-failure --progress --output-log -LE -I", plan: planCTest,
 	},
 }
 

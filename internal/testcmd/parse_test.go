@@ -195,7 +195,7 @@ func FuzzParse(f *testing.F) {
 
 func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand"}}`})
+	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand --config=x.json"}}`})
 	for _, c := range []struct{ line, build, test, env, left string }{
 		{line: "go test ./..."},
 		{line: "go test -tags integration -race --mod=mod -v -count=3 -run X -shuffle on ./...", build: "-tags=integration -race --mod=mod"},
@@ -208,8 +208,8 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 		{line: "go test -exec sudo -modfile=other.mod .", left: "-exec=sudo -modfile=other.mod"},
 		{line: "A=b env C=d timeout 5m go test .", env: "A=b C=d"},
 		{line: "npm run go", left: "-tags=a"},
-		{line: "C=d npm test", env: "C=d", left: "--runInBand"},
-		{line: "pytest -vv -x --tb=short -k a -p no:randomly --strict-markers -- -b", left: "-p --strict-markers"},
+		{line: "C=d npm test", env: "C=d", left: "--config=x.json"},
+		{line: "pytest -vv -x --tb=short -k a -n4 -rA -p no:randomly --strict-markers -- -b", left: "-p --strict-markers"},
 		{line: "mvn -q test -Dtest=A -Dzone=UTC", left: "-Dzone=UTC"},
 	} {
 		command, err := Parse(dir, strings.Fields(c.line))

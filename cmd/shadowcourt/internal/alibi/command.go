@@ -348,6 +348,7 @@ func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
 		}
 		return err != nil
 	})
+	o.passed.Left = left
 	if len(left) > 0 {
 		fmt.Fprintf(stderr, "warning: what fails is run again without %s\n", sanitize.Line(strings.Join(left, " ")))
 	}
@@ -364,6 +365,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	}
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
 	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
+	lab.Left = o.passed.Left
 	lab.Native, lab.Told, lab.Without = o.native, o.here, open.KeyVariable(o.proof.key)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	config.LoadLate = func(module string) { p.Say("loading the module " + module + ", which takes seconds the first time") }
