@@ -132,7 +132,7 @@ func TestAccept_AK9_EachOpenLockIsNamed(t *testing.T) {
 		"head passes":             {[]trial.Experiment{ran(abi.Head, abi.Alone, 5, 0), ran(abi.Base, abi.Alone, 2, 0)}, alibi.Reproduced, "run it outside of the laboratory: --native"},
 		"the base does not build": {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt)}, alibi.World, "name an older base that can be run: --base REVISION"},
 		"the base was not run":    {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotRun)}, alibi.World, "name an older base"},
-		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the test in a checkout of the base"},
+		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the command in a checkout of the base"},
 		"few runs":                {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, alibi.Chance, "some 7 more runs would tell"},
 	} {
 		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: "TestA fails in p"}}
