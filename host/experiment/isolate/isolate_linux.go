@@ -226,7 +226,7 @@ func coverTemp(scratch string, seen []string, p *privacy) error {
 		}
 		// Links last: where what they lead to and what they stand in are seen, they are there.
 		for i, dir := range slices.Concat(places, links) {
-			if below, err := filepath.Rel(tmp, dir); err != nil || !filepath.IsLocal(below) {
+			if below, err := filepath.Rel(tmp, dir); err != nil || !filepath.IsLocal(below) || below == "." && tmp == p.Temp {
 				continue
 			}
 			if _, err := os.Stat(dir); err == nil && i >= len(places) {
