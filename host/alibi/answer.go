@@ -305,11 +305,11 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 	switch {
 	case hiding.MatchString(a.Why) && a.Next != "":
 		return
-	case a.says(plan.UsedUp) && (a.Next == "" || lock.about != nil):
-		a.Next = moreTime
-		return
 	case c.confined(&lock, a):
 		a.Next = "run it outside of the laboratory: --native; or with a variable that the test needs: --env NAME"
+		return
+	case a.says(plan.UsedUp) && (a.Next == "" || lock.about != nil):
+		a.Next = moreTime
 		return
 	}
 	if p := t.Result.Proposal; p != nil && (p.Allow != "" || a.Next == "") {
