@@ -205,6 +205,6 @@ func (l *chance) bound(c *seen) string {
 func (l *chance) missed() string {
 	n := l.about.reported()
 	low, high := n.difference()
-	return fmt.Sprintf("%s here%s, %s on the base: the rate changed by %+.0f to %+.0f points (95%%), and 99%% do not exclude a material rise",
+	return fmt.Sprintf("%s here%s, %s on the base: the rate changed by %+.0f to %+.0f points (95%%), and a material rise is not excluded at 99%%",
 		Tally{n.Head, n.OfHead - n.Head}.Words(), l.words(), Tally{n.Base, n.OfBase - n.Base}.Words(), 100*low, 100*high)
 }

@@ -3,6 +3,7 @@ package alibi
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -23,8 +24,8 @@ func (l *Light) of(t *trial.Trial) *Answer {
 		undecided.Result.Final.Classification = ""
 		a = of(&undecided, price)
 	}
-	if lock := seenIn(t).chance(price); a.Verdict == IsOpen && lock.about != nil && lock.about.base.all() > 0 && !lock.closed && a.Lock == Chance {
-		a.Why += fmt.Sprintf("; the change is to blame with %s, and %s would do", percent(yours), percent(blame))
+	if lock := seenIn(t).chance(price); a.Verdict == IsOpen && lock.about != nil && lock.about.base.all() > 0 && !lock.closed && a.Lock == Chance && yours < blame {
+		a.Why += fmt.Sprintf("; the change is to blame with %.0f%%, and %.0f%% would do", math.Floor(100*yours), 100*blame)
 	}
 	return a
 }
@@ -120,14 +121,6 @@ func yoursOf(labels []string, p []float64) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// percent is a probability in words; only what is certain is 100%.
-func percent(p float64) string {
-	if p > 0.99 && p < 1 {
-		return "more than 99%"
-	}
-	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
 // Refuse makes an answer an open one.

@@ -24,7 +24,7 @@ const resultForm = "experiment/12"
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(slices.Concat(f.toolchain.about().variables, f.named), "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.config.Native, l.overlays, runtime.NumCPU()), f.fingerprint, l.varyingOf(f, e).digest(),
+		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(slices.Concat(f.toolchain.about().variables, f.named), "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.config.Native, l.overlays, runtime.NumCPU(), l.config.Left), f.fingerprint, l.varyingOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

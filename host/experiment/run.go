@@ -88,7 +88,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 		t.loaded = loaded{abi.NotCertified, *unmade}
 	}
 	if len(l.config.Left) > 0 && e.Product != abi.Head {
-		t.loaded = loaded{abi.NotCertified, "the command had " + strings.Join(l.config.Left, " ") + ", and the runs were made without"}
+		t.loaded = t.loaded.worse(loaded{abi.NotCertified, "the command had " + strings.Join(l.config.Left, " ") + ", and the runs were made without"})
 	}
 	for err == nil && t.runs < e.Runs && !t.decided() {
 		var r *testRun
