@@ -125,13 +125,8 @@ type Edit struct {
 
 // Edits compares a file of two trees by lines. A file of more than limit bytes, and one that the later tree has not, gives none.
 func Edits(ctx context.Context, old, now *Tree, path string, limit int64) ([]Edit, error) {
-	return comparedAs(ctx, old, now, path, path, limit)
-}
-
-func comparedAs(ctx context.Context, old, now *Tree, before, after string, limit int64) ([]Edit, error) {
 	var lines [2][]string
 	for i, t := range []*Tree{old, now} {
-		path := []string{before, after}[i]
 		f, ok := t.File(path)
 		switch {
 		case (!ok || f.Mode == Symlink) && t == now:
@@ -145,25 +140,29 @@ func comparedAs(ctx context.Context, old, now *Tree, before, after string, limit
 		}
 		lines[i] = splitLines(string(text))
 	}
-	var edits []Edit
-	for _, h := range diffLines(lines[0], lines[1]) {
-		edits = append(edits, Edit{h, lines[0][h.OldFirst-1:][:h.OldLines], lines[1][h.NewFirst-1:][:h.NewLines]})
+	return edited(lines[0], lines[1]), nil
+}
+
+func edited(old, now []string) (edits []Edit) {
+	for _, h := range diffLines(old, now) {
+		edits = append(edits, Edit{h, old[h.OldFirst-1:][:h.OldLines], now[h.NewFirst-1:][:h.NewLines]})
 	}
-	return edits, nil
+	return edits
 }
 
 // mostNames is how many files are looked at for one that was renamed.
 const mostNames = 100
 
 // Renamed finds the file of the later tree that a file has become which that tree does not have: the one that has most of its lines, at least half of
-// them, among those that the earlier tree has not. It gives also what was edited. The name is empty if there is none.
+// them, among those that the earlier tree has not. It gives also what was edited. The name is empty if there is none. Links, and files of more than limit
+// bytes, are none.
 func Renamed(ctx context.Context, old, now *Tree, name string, limit int64) (to string, changed []Edit, err error) {
 	text, err := old.Read(ctx, name, limit+1)
-	all := len(splitLines(string(text)))
-	if err != nil || int64(len(text)) > limit || all == 0 {
+	lines := splitLines(string(text))
+	if f, _ := old.File(name); err != nil || int64(len(text)) > limit || len(lines) == 0 || f.Mode == Symlink {
 		return "", nil, err
 	}
-	least, looked := all-all/2, 0
+	least, looked := len(lines)-len(lines)/2, 0
 	for _, candidate := range now.Paths() {
 		if _, ok := old.File(candidate); ok || path.Ext(candidate) != path.Ext(name) {
 			continue
@@ -171,19 +170,18 @@ func Renamed(ctx context.Context, old, now *Tree, name string, limit int64) (to 
 		if looked++; looked > mostNames {
 			break
 		}
-		f, _ := now.File(candidate)
-		if info, ok := old.File(name); !ok || f.Mode == Symlink || info.Mode == Symlink {
-			continue
-		}
-		list, err := comparedAs(ctx, old, now, name, candidate, limit)
+		text, err := now.Read(ctx, candidate, limit+1)
 		if err != nil {
 			return "", nil, err
 		}
-		kept := all
+		if f, _ := now.File(candidate); int64(len(text)) > limit || f.Mode == Symlink {
+			continue
+		}
+		list, kept := edited(lines, splitLines(string(text))), len(lines)
 		for i := range list {
 			kept -= list[i].OldLines
 		}
-		if kept >= least && (list != nil || kept == all) {
+		if kept >= least {
 			to, changed, least = candidate, list, kept+1
 		}
 	}

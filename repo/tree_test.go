@@ -171,7 +171,7 @@ func TestRenamed(t *testing.T) {
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "old")
 	must.Do(t, os.RemoveAll(filepath.Join(dir, "a")))
-	must.Write(t, dir, map[string]string{"b/new.go": "0\n1\n2\n3\n", "half.go": "1\n2\n", "same.txt": "1\n2\n3\n4\n", "other.go": "1\n2\n3\n4\n"})
+	must.Write(t, dir, map[string]string{"b/new.go": "0\n1\n2\n3\n", "half.go": "1\n2\n", "long.go": "1\n2\n3\n4\n" + strings.Repeat("5\n", 20), "same.txt": "1\n2\n3\n4\n", "other.go": "1\n2\n3\n4\n"})
 	r := open(t, dir)
 	old, now := treeAt(t, r, "HEAD"), headOf(t, r)
 	to, edits, err := repo.Renamed(t.Context(), old, now, "a/old.go", 40)

@@ -11,8 +11,9 @@ import (
 type Counts struct{ Head, OfHead, Base, OfBase int }
 
 // Closed is the lock of chance: it says whether head fails materially more often than the base with a probability of at most maxFalse, whatever
-// the rates are and whenever the runs stop. Materially more often means four times the odds and a rate that is 0.2 higher. The study lab/chance
-// computes how often the lock closes by mistake. Where the base failed in every run, the bound is for bases that fail in half of their runs.
+// the rates are, if it is asked after the steps of runs in host/experiment/plan. Materially more often means four times the odds and a rate that is
+// 0.2 higher. The study lab/chance computes how often the lock closes by mistake. Where the base failed in every run, the bound is for bases that fail
+// in half of their runs.
 func (c Counts) Closed(maxFalse float64) bool {
 	const nats = 240.0 // by the runs of the tree that has fewer, for MaxFalse
 	switch {

@@ -16,7 +16,7 @@ func lock() *rule {
 }
 
 func court() *ladder {
-	l := &ladder{name: "court"}
+	l := &ladder{name: "5, 20, 50, 100 and 2, 7, 20, 50, 100"}
 	for _, s := range [][2]int{{5, 2}, {5, 7}, {20, 7}, {20, 20}, {20, 50}, {50, 50}, {50, 100}, {100, 100}} {
 		l.steps = append(l.steps, counts{ofHead: s[0], ofBase: s[1]})
 	}

@@ -31,7 +31,7 @@ const (
 	falseBlame = "false blame"
 	right      = "right"
 	open       = "open"
-	broken     = "broken" // the template made no failure
+	broken     = "broken" // the template made no failure, or the command ended with an error
 )
 
 // mostTries is how often a command is given until a test that fails by chance does.
@@ -105,7 +105,7 @@ func (k *kind) try(ctx context.Context, o *options, i int) (r result, err error)
 		}
 	}
 	if r.Exit == 1 || r.Exit == 2 { // an error is neither an alibi nor blame
-		r.Outcome, r.Why = map[int]string{1: open, 2: broken}[r.Exit], string(told[max(0, len(told)-600):])
+		r.Outcome, r.Why = broken, string(told[max(0, len(told)-600):])
 	}
 	if r.Outcome != right && r.Outcome != open {
 		err = keep(out, told, command)
