@@ -33,12 +33,12 @@ func (b Beside) Case() abi.Case {
 	return c
 }
 
-// BesideOf reads a case as such a failure; false for any other.
+// BesideOf reads a case as such a failure; false for any other. Whatever tests are called, their subjects have a group or no full stop at the end.
 func BesideOf(c *abi.Case) (b Beside, ok bool) {
-	if b.What, ok = strings.CutPrefix(c.Subject, besideSubject); !ok {
-		return b, false
+	what, begins := strings.CutPrefix(c.Subject, besideSubject)
+	if b.What, ok = strings.CutSuffix(what, "."); !begins || !ok || c.Group != "" {
+		return Beside{}, false
 	}
-	b.What = strings.TrimSuffix(b.What, ".")
 	for i := range c.Documents {
 		if d := &c.Documents[i]; d.Name == nextDocument {
 			b.Next = d.Text

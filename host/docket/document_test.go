@@ -94,3 +94,23 @@ func ExampleReader_JSONL() {
 	// cases.jsonl:2: colour: is no field of a case (unknown_field)
 	// cases.jsonl:2: documents: is missing (missing_field)
 }
+
+// No name of a test has it taken for a failure that no test tells of.
+func TestBesideOf(t *testing.T) {
+	t.Parallel()
+	beside := docket.Beside{What: "the exit code is 2", Next: "see the output", Output: "exit status 2"}
+	c := beside.Case()
+	got, ok := docket.BesideOf(&c)
+	if beside.Output = "> exit status 2\n"; !ok || got != beside {
+		t.Errorf("got %+v, %t", got, ok)
+	}
+	for _, c := range []abi.Case{
+		{Subject: docket.BesideID + ": the exit code is 2 fails"},
+		{Subject: docket.BesideID + ": the exit code is 2. fails in shop.", Group: "shop."},
+		{Subject: "TestTotal fails in shop", Group: "shop"},
+	} {
+		if got, ok := docket.BesideOf(&c); ok {
+			t.Errorf("%q: got %+v", c.Subject, got)
+		}
+	}
+}
