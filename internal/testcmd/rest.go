@@ -172,7 +172,7 @@ func goPackages(args []string) (at []int) {
 	return at
 }
 
-// keep copies reports, and gives what puts them back, and removes those that came meanwhile.
+// keep copies reports, and gives what restores them, and removes those that came meanwhile.
 func (f *finder) keep(reports map[string]state, folder string) (restore func() error, err error) {
 	copies := map[string]string{}
 	for file := range reports {
@@ -187,18 +187,22 @@ func (f *finder) keep(reports map[string]state, folder string) (restore func() e
 		copies[file] = kept
 	}
 	return func() error {
-		now, err := f.written(reports)
+		now, err := f.look()
 		faults := []error{err}
-		for _, file := range now {
-			if kept, ok := copies[file]; ok {
-				text, err := os.ReadFile(kept)
-				if err == nil {
-					err = os.WriteFile(file, text, 0o600)
-				}
-				faults = append(faults, err)
-			} else {
+		for file := range now {
+			if copies[file] == "" {
 				faults = append(faults, os.Remove(file))
 			}
+		}
+		for file, kept := range copies {
+			if now[file] == reports[file] {
+				continue
+			}
+			text, err := os.ReadFile(kept)
+			if err == nil {
+				err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644))
+			}
+			faults = append(faults, err)
 		}
 		if err := errors.Join(faults...); err != nil {
 			return fmt.Errorf("reports of the first run: %w", err)

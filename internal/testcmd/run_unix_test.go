@@ -39,6 +39,19 @@ func TestAccept_AL6_OnlyReportsOfThisRunCount(t *testing.T) {
 	runIn(t, dir, "./gradlew", "test").fails(t, "gradle ended well, but wrote no report: see its output; tasks that are up to date write none: pass --rerun-tasks")
 }
 
+// TestAccept_AK1_ReportsOfTheFirstRunStay when the second one deletes them, as mvn clean does, empties or changes them; new ones go.
+func TestAccept_AK1_ReportsOfTheFirstRunStay(t *testing.T) {
+	t.Parallel()
+	first := map[string]string{"a/target/surefire-reports/TEST-gone.xml": "<gone/>", "b/target/surefire-reports/TEST-empty.xml": "<empty/>", "b/target/surefire-reports/TEST-other.xml": "<other/>"}
+	dir := scratch(t, first)
+	write(t, filepath.Join(dir, "mvnw"), "#!/bin/sh\nrm -r a/target\ncd b/target/surefire-reports\n: > TEST-empty.xml\necho '"+oneFailure+"' | tee TEST-other.xml > TEST-new.xml\nexit 1\n")
+	runCommand(t, parsed(t, dir, "./mvnw", "clean", "test").Rest("a.A#b", nil)).tells(t, 1, 4, 2)
+	for name, text := range first {
+		check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, name)))(t)), text, name)
+	}
+	check.Is(t, check.Err(os.Stat(filepath.Join(dir, "b/target/surefire-reports/TEST-new.xml"))), os.ErrNotExist, "a report of the second run")
+}
+
 func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 	t.Parallel()
 	dir := scratch(t, map[string]string{
