@@ -13,10 +13,10 @@ import (
 type stopping struct {
 	// flags end the run; those of valued have a value, in the same word or in the next one. They are taken out.
 	flags, valued string
-	// on is added, unless the command has it, or one of same, which do as much.
+	// on is appended, unless the command has it or an option of same, which does as much.
 	on, same string
-	// told: what is added is told although nothing asks for an end, since the runner ends by default.
-	told bool
+	// announce: report the added option even if nothing asked to stop early, because the runner stops early by default.
+	announce bool
 	// The variables and files may ask for an end, by asks, which on overrides, or by stuck, which nothing does.
 	variables, files string
 	asks, stuck      *regexp.Regexp
@@ -41,12 +41,12 @@ var stoppings = map[string]stopping{
 		valued: "--bail", on: "--bail=0", asks: regexp.MustCompile(`\bbail["']?\s*:\s*[1-9]`), rigid: true,
 		files: "vitest.config.js vitest.config.ts vitest.config.mjs vitest.config.mts vite.config.js vite.config.ts vite.config.mjs vite.config.mts",
 	},
-	"mvn": {flags: "-ff --fail-fast", on: "-fae", same: "--fail-at-end -fn --fail-never", told: true},
+	"mvn": {flags: "-ff --fail-fast", on: "-fae", same: "--fail-at-end -fn --fail-never", announce: true},
 	"gradle": {
-		flags: "--fail-fast --no-continue", on: "--continue", told: true,
+		flags: "--fail-fast --no-continue", on: "--continue", announce: true,
 		files: "build.gradle build.gradle.kts", stuck: regexp.MustCompile(`\bfailFast\s*(?:=|\()?\s*true\b`),
 	},
-	"cargo nextest": {flags: "--fail-fast --ff", valued: "--max-fail", on: "--no-fail-fast", same: "--nff", told: true, rigid: true},
+	"cargo nextest": {flags: "--fail-fast --ff", valued: "--max-fail", on: "--no-fail-fast", same: "--nff", announce: true, rigid: true},
 	"ctest":         {flags: "--stop-on-failure", files: "CMakePresets.json CMakeUserPresets.json", stuck: regexp.MustCompile(`"stopOnFailure"\s*:\s*true`), rigid: true},
 }
 
@@ -60,11 +60,11 @@ var modules = regexp.MustCompile(`<module>`)
 // takes out what ends the run, adds what makes it go on, and says so in c.Completed, or in c.Stops that it can't be done.
 func (c *Command) complete() {
 	s, v := stoppings[c.Runner], c.line
-	if c.Runner == "mvn" && c.asked(&stopping{files: "pom.xml"}, modules) != "" {
-		s.flags += " -q --quiet" // with them it does not say which modules it skips behind a failure
+	if c.Runner == "mvn" && c.asked("", "pom.xml", modules) != "" {
+		s.flags += " -q --quiet" // with them it does not say which modules it skips after a failure
 	}
 	ended, out := s.ends(c.Runner, v.args)
-	stuck, has := c.asked(&s, s.stuck), slices.Clone(v.args)
+	stuck, has := c.asked(s.variables, s.files, s.stuck), slices.Clone(v.args)
 	if v.script { // its arguments stay as they are
 		if steps := strings.Contains(strings.Join(ended, " "), "--s"); len(ended) > 0 && (s.rigid || steps) {
 			stuck = strings.Join(ended, " ") + " of the script"
@@ -78,7 +78,7 @@ func (c *Command) complete() {
 		c.Stops = stuck + " has the run end at a failure, and no option of " + c.Runner + " overrides it"
 		return
 	}
-	asked := c.asked(&s, s.asks)
+	asked := c.asked(s.variables, s.files, s.asks)
 	var on []string
 	for flag := range strings.FieldsSeq(s.on) {
 		name, _, _ := strings.Cut(flag, "=")
@@ -92,7 +92,7 @@ func (c *Command) complete() {
 	}
 	c.plan.flags = append(c.plan.flags, on...)
 	told := strings.Join(on, " ")
-	if s.told && told != "" && len(out) > 0 {
+	if s.announce && told != "" && len(out) > 0 {
 		ended = append(ended, "and with "+told)
 	}
 	switch {
@@ -100,7 +100,7 @@ func (c *Command) complete() {
 		c.Completed = c.Runner + " is run without " + strings.Join(ended, " ")
 	case (len(ended) > 0 || asked != "") && told != "":
 		c.Completed = c.Runner + " is run with " + told + ", in spite of " + strings.Join(append(ended, strings.Fields(asked)...), " ")
-	case s.told && told != "":
+	case s.announce && told != "":
 		c.Completed = c.Runner + " is run with " + told
 	default:
 		return
@@ -114,6 +114,7 @@ func (s *stopping) ends(runner string, args []string) (ended []string, out []int
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		name, value, assigned := strings.Cut(args[i], "=")
 		on, err := strconv.ParseBool(value)
+		// Updated before the cases, since own stays set from -args on: what follows is the tests' own, but for flags with -test.
 		switch own = own || runner == runnerGo && strings.TrimLeft(args[i], "-") == "args"; {
 		case own && !strings.Contains(name, "-test."):
 		case runner == "pytest" && (bundled.MatchString(args[i]) || name == "--exitfirst"): // --maxfail=0 overrides it
@@ -137,16 +138,16 @@ func (s *stopping) ends(runner string, args []string) (ended []string, out []int
 const maxConfig = 1 << 20
 
 // asked names the variable or the file of the folder that matches; empty for none.
-func (c *Command) asked(s *stopping, what *regexp.Regexp) string {
+func (c *Command) asked(variables, files string, what *regexp.Regexp) string {
 	if what == nil {
 		return ""
 	}
-	for name := range strings.FieldsSeq(s.variables) {
+	for name := range strings.FieldsSeq(variables) {
 		if what.MatchString(c.variable(name)) {
 			return name
 		}
 	}
-	for name := range strings.FieldsSeq(s.files) {
+	for name := range strings.FieldsSeq(files) {
 		file := filepath.Join(c.dir, name)
 		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
 			continue

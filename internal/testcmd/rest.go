@@ -18,7 +18,7 @@ var forms = map[string]string{
 }
 
 // chosen are options that choose tests in a way that nothing can be left out beside it.
-const chosen = "--lf --last-failed --ff --failed-first --nf --onlyFailures -f --rerun-failed -Dtest -Dit.test -Dsurefire.excludesFile -Dfailsafe.excludesFile"
+const chosen = "--lf --last-failed --ff --failed-first --nf --onlyFailures --rerun-failed -Dtest -Dit.test -Dsurefire.excludesFile -Dfailsafe.excludesFile"
 
 // profiles are options of go test that write files, which are those of the whole run.
 func profiles() (names []string) {
@@ -31,11 +31,14 @@ func profiles() (names []string) {
 // goSkip is -skip in GOFLAGS.
 var goSkip = regexp.MustCompile(`--?skip=(\S+)`)
 
+// measured is an option of pytest that measures coverage.
+var measured = regexp.MustCompile(`--cov\b`)
+
 // Form is the form of package quarantine with which the runner leaves tests out; empty where this command can't.
 func (c *Command) Form() string {
 	fixed := func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		return name != "-f" && slices.Contains(strings.Fields(chosen), name) || name == "-f" && c.Runner == "jest"
+		return slices.Contains(strings.Fields(chosen), name) || name == "-f" && c.Runner == "jest"
 	}
 	set := func(word string) bool { return strings.HasPrefix(word, "PYTHONPATH=") } // behind the variables that the command gets
 	if slices.ContainsFunc(c.line.args, fixed) || c.Runner == "pytest" && slices.ContainsFunc(c.line.words[:c.line.start], set) {
@@ -46,7 +49,7 @@ func (c *Command) Form() string {
 		if c.Runner == runnerGo {
 			names = profiles()
 		}
-		if len(c.line.clone().take(names...)) > 0 {
+		if isSet(c.line.args, names...) {
 			return ""
 		}
 	}
@@ -56,8 +59,8 @@ func (c *Command) Form() string {
 // Rest is the command with tests left out: text is what [Command.Form] writes of them. Of Go only these packages are run, if some are given. What the
 // first run has written, reports and measured coverage, stays.
 func (c *Command) Rest(text string, packages []string) *Command {
-	rest, plan, v := *c, *c.plan, c.line.clone()
-	rest.plan, rest.line, rest.rest = &plan, v, true
+	rest, plan, v := *c, *c.plan, *c.line
+	rest.plan, rest.line, rest.rest = &plan, &v, true
 	plan.files, text = map[string]string{}, strings.TrimSpace(text)
 	maps.Copy(plan.files, c.plan.files)
 	var flags []string
@@ -81,7 +84,7 @@ func (c *Command) Rest(text string, packages []string) *Command {
 	case "pytest":
 		plan.files["shadowcourt_rest.py"] = text + "\n"
 		flags = []string{"-p", "shadowcourt_rest", "-o", "cache_dir=" + folderPlace + "/cache"}
-		if measured := regexp.MustCompile(`--cov\b`); measured.MatchString(strings.Join(v.args, " ")) || c.asked(&stopping{variables: "PYTEST_ADDOPTS", files: stoppings["pytest"].files}, measured) != "" {
+		if measured.MatchString(strings.Join(v.args, " ")) || c.asked("PYTEST_ADDOPTS", stoppings["pytest"].files, measured) != "" {
 			flags = append(flags, "--no-cov")
 		}
 		path := "PYTHONPATH=" + folderPlace
@@ -123,12 +126,6 @@ func (c *Command) Rest(text string, packages []string) *Command {
 	}
 	plan.flags = append(slices.Clone(plan.flags), flags...)
 	return &rest
-}
-
-// clone is an invocation of the same words.
-func (v *invocation) clone() *invocation {
-	c := *v
-	return &c
 }
 
 // take takes options with values out, unless a script has them, and gives the values.
