@@ -56,7 +56,7 @@ var bundled = regexp.MustCompile(`^-[vqsl]*x[vqsl]*$`)
 // modules is in the pom.xml of a project that has some.
 var modules = regexp.MustCompile(`<module>`)
 
-// complete has the run of a command go on behind a failure: what stands behind the first would otherwise never run, and be blamed on nobody. It
+// complete has the run of a command continue after a failure: tests after the first would otherwise never run, and be blamed on nobody. It
 // takes out what ends the run, adds what makes it go on, and says so in c.Completed, or in c.Stops that it can't be done.
 func (c *Command) complete() {
 	s, v := stoppings[c.Runner], c.line
@@ -105,7 +105,7 @@ func (c *Command) complete() {
 	default:
 		return
 	}
-	c.Completed += ", so that what stands behind a failure is run or named"
+	c.Completed += ", so that tests after a failure run too"
 }
 
 // ends are the arguments that end a run at a failure, and the indices of those that are taken out.

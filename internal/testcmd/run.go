@@ -108,11 +108,11 @@ func (c *Command) beside(ran *Ran) (list []docket.Beside) {
 		list = append(list, docket.Beside{What: fmt.Sprintf("%s, and %s ends with %d where tests fail", code, c.Runner, c.line.runner.code), Next: onBase})
 	}
 	if c.Stops != "" && ran.Failures > 0 {
-		list = append(list, docket.Beside{What: "what stands behind the first failure did not run: " + c.Stops, Next: "have the run go on behind a failure"})
+		list = append(list, docket.Beside{What: "tests after the first failure did not run: " + c.Stops, Next: "let the run continue after a failure"})
 	}
 	if c.line.runner.skips != nil {
 		for _, m := range c.line.runner.skips.FindAllStringSubmatch(ran.Output, maxSkips) {
-			list = append(list, docket.Beside{What: c.Runner + " skipped " + m[1] + " behind a failure, whose tests did not run", Next: "run them, too: -fn goes on behind a failure"})
+			list = append(list, docket.Beside{What: c.Runner + " skipped " + m[1] + " after a failure, so its tests did not run", Next: "run them, too: -fn continues after a failure"})
 		}
 	}
 	return list

@@ -51,7 +51,7 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 	}
 	known := len(a.found.list)
 	unknown := func(why, next string) []docket.Entry {
-		a.found.beside([]docket.Beside{{What: "what fails beside the tests that have an alibi was not tried: " + why, Next: next}}, "")
+		a.found.beside([]docket.Beside{{What: "whether anything else fails is not known: " + why, Next: next}}, "")
 		return slices.Clone(a.found.list[known:])
 	}
 	const larger = "use a larger --budget"
@@ -67,7 +67,7 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 		where = " in " + cli.Count(len(packages), "package", "packages")
 	}
 	p.Clear()
-	fmt.Fprintf(stderr, "Running the command again%s without %s that %s an alibi, to see whether anything fails beside.\n",
+	fmt.Fprintf(stderr, "Running the command again%s without %s that %s an alibi, to see whether anything else fails.\n",
 		where, cli.Count(len(failures), "failing test", "failing tests"), map[bool]string{true: "has", false: "have"}[len(failures) == 1])
 	limited, stop := context.WithTimeoutCause(ctx, remains, errBudget)
 	defer stop()
