@@ -27,6 +27,7 @@ type account struct {
 	failed  bool // with an exit code
 	took    time.Duration
 	found   *failing
+	skip    string // why its rest is not run; empty for no reason
 	rests   int
 	began   time.Time // of the experiments
 }
@@ -38,13 +39,16 @@ var errBudget = errors.New("--budget is used up")
 // them would be hidden behind it (an exit of TestMain, a hook, an error outside of tests, a test that was not run). It gives what fails then: tests
 // that did not fail before, and failures beside tests. Where the command can't leave out a test these are not found, which a warning says.
 func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, budget time.Duration, failures []docket.Entry) []docket.Entry {
-	if a == nil || !a.failed || a.found.one != "" {
+	if a == nil || !a.failed {
 		return nil
 	}
 	text, packages, left := leaveOut(a.command.Form(), failures)
+	if a.skip != "" {
+		text, left = "", a.skip
+	}
 	switch {
 	case text == "":
-		fmt.Fprintf(stderr, "warning: the command can't be run without what has an alibi (%s): what fails beside it, and is no test, is not seen\n", sanitize.Line(left))
+		fmt.Fprintf(stderr, "warning: the command is not run again without what has an alibi (%s): failures outside of tests are not detected\n", sanitize.Line(left))
 		return nil
 	case a.command.Runner == "go test" && len(packages) == 0:
 		return nil // of each package that failed it is known why

@@ -315,6 +315,12 @@ func (o *options) runTests(ctx context.Context, s cli.Streams, args []string, fo
 	ran, err := c.Run(ctx, s.In, s.Err, s.Err, found.take)
 	if err == nil {
 		found.beside(ran.Beside, ran.Output)
+		switch {
+		case found.one != "":
+			o.account.skip = "--explain asks of one test"
+		case o.policy != nil && len(o.policy) == 0:
+			o.account.skip = "--fail-on none"
+		}
 		o.account = &account{command: c, failed: ran.ExitCode != 0, took: time.Since(began), found: found}
 	}
 	return ran, err
@@ -442,7 +448,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 				return err
 			}
 		}
-		if next = nil; ctx.Err() == nil && sum.exit() == nil && (o.policy == nil || len(o.policy) > 0) {
+		if next = nil; ctx.Err() == nil && sum.exit() == nil {
 			next = o.account.rest(ctx, s.Err, p, o.budget, failures)
 		}
 	}
