@@ -323,7 +323,7 @@ func TestAccept_AL6_RerunsGetFlagsAndVariables(t *testing.T) {
 	got.expect(t, "TestOnly", alibi.IsYours, alibi.Caused, "")
 
 	// Without the variables they pass, so that these are part of a result's name.
-	got = p.alibi(t, env, "--case-budget=4s", "--", "env", "go", "test", "-run=Region", "./cart")
+	got = p.alibi(t, env, "--", "env", "go", "test", "-run=Region", "./cart")
 	if a := got.answers["TestRegion"]; a == nil || a.Verdict != alibi.IsOpen || !strings.Contains(a.Next, "--env NAME") {
 		t.Errorf("without the variable: %s\n%s", saidOf(a), got.stderr)
 	}

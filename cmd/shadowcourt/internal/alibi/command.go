@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -51,7 +52,6 @@ type options struct {
 	culprit       bool
 	native        bool
 	here          bool // the tests were run by this command
-	borrows       bool // what the budget can spare
 	strict        bool
 	failOn        []string
 	policy        policy
@@ -156,7 +156,6 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err := errors.Join(o.check(args), notEmpty(cmd, "target")); err != nil {
 		return cli.InputError(err)
 	}
-	o.borrows = !cmd.Flags().Changed("case-budget")
 	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
@@ -198,7 +197,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return out.end()
 	}
 	out.begin(o, s, failures)
-	return o.ask(ctx, s, p, &change, config, failures, out)
+	return o.ask(cmd, s, p, &change, config, failures, out)
 }
 
 // nothing is the message for a run without a failure.
@@ -360,15 +359,22 @@ func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
 	}
 }
 
+// borrowers are how many failures may take more than their share of the budget: none where --case-budget bounds it.
+func borrowers(f *pflag.FlagSet, failures int) int {
+	if f.Changed("case-budget") {
+		return 0
+	}
+	return failures
+}
+
 // ask asks the court of every failure.
-func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, change *investigate.Change, config *host.Config, failures []docket.Entry, out *output) error {
+func (o *options) ask(cmd *cobra.Command, s cli.Streams, p *cli.Progress, change *investigate.Change, config *host.Config, failures []docket.Entry, out *output) error {
+	ctx := cmd.Context()
 	lab, err := o.config()
 	if err != nil {
 		return cli.InputError(err)
 	}
-	if o.borrows {
-		lab.Cases = len(failures)
-	}
+	lab.Cases = borrowers(cmd.Flags(), len(failures))
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
 	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
 	lab.Left = o.passed.Left
