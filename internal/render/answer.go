@@ -169,9 +169,12 @@ func (v *answerView) Says() string {
 	return text
 }
 
-// Closes is the lock that is open, and what would close it; empty for an answer.
+// Closes is the lock that is open, and what would close it; empty for an answer. What a service keeps has no lock.
 func (v *answerView) Closes() string {
-	if v.Verdict != alibi.IsOpen || v.Lock == "" || v.Next == "" {
+	switch {
+	case v.Verdict != alibi.IsOpen || v.Next == "":
+		return ""
+	case v.Lock == "":
 		return v.Next
 	}
 	return "lock " + string(v.Lock) + ": " + v.Next

@@ -259,8 +259,12 @@ func (v *answerView) markdown() string {
 	s.add("At ", v.Where(), "\n", sanitize.MarkdownCode, markdownName)
 	s.add("Owned by ", strings.Join(v.Owners, " "), "\n", sanitize.MarkdownCode, markdownName)
 	s.add("\n", v.Message, "\n", sanitize.MarkdownBlock, markdownMessage)
-	if closes := v.Closes(); v.Verdict == alibi.IsOpen && closes != "" {
-		s.add("\n", "What would decide it: "+closes+".", "\n", sanitize.Markdown, markdownSentence)
+	if v.Closes() != "" {
+		lead := "What would decide it" // in a document without locks
+		if v.Lock != "" {
+			lead = "What would close the lock *" + sanitize.Markdown(string(v.Lock)) + "*"
+		}
+		s.add("\n"+lead+": ", v.Next, ".\n", sanitize.Markdown, markdownSentence)
 	}
 	s.put(markdownGrid(newRunGrid(v.Runs)))
 	s.put(markdownRibbon(v.Culprit))
@@ -465,7 +469,9 @@ func (s *answerStory) Write(a *Answered) error {
 	s.grid(newRunGrid(v.Runs))
 	s.ribbon(ribbon(v.Culprit))
 	s.part("Failure", v.Message)
-	s.part("What would decide it", v.Closes())
+	if v.Closes() != "" {
+		s.part("What would close the lock "+string(v.Lock), v.Next)
+	}
 	_, err := io.WriteString(s.w, s.b.String())
 	s.b.Reset()
 	return err
