@@ -44,7 +44,7 @@ RUN := CGO_ENABLED=0 $(GO) run -trimpath
 COMPILE := GOGC=400 CGO_ENABLED=0
 
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
-# Three packages at a time, so that no core waits for tests that wait.
+# Some tests sleep; a third package keeps both cores busy.
 TEST := $(GO) test -trimpath -vet=off -ldflags='-s -w' -p 3
 
 # The parts of the long tier. What a build tag or a variable leaves out of `go test` has a target of its own.

@@ -106,7 +106,7 @@ for neither 4 nor --fail-on; an entry that has expired is an error (2).`,
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .jsonl, .sarif, .xml for JUnit), or one of "+
 		cli.OrList(render.AnswerForms())+"; may be repeated")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long the runs of one test may take; without the flag, longer while --budget has that for all others, too")
-	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how often an alibi may be false at most: less takes more runs")
+	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "largest share of false alibis; a smaller one takes more runs")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "end with exit code 3 for these answers, and with 0 for others: "+cli.OrList(policyWords)+
 		", each with a bound of the confidence if wanted, as in yours>=0.99; none for none (default: 3 for yours, else 4 for open)")
 	f.BoolVar(&o.strict, "strict", false, "take a shallow clone, a base that is a guess, and a failing test that nothing can run for errors (exit code 2)")
@@ -314,13 +314,13 @@ func (o *options) runTests(ctx context.Context, s cli.Streams, args []string, fo
 	ran, err := c.Run(ctx, s.In, s.Err, s.Err, found.take)
 	if err == nil {
 		found.beside(ran.Beside, ran.Output)
+		o.account = &account{command: c, failed: ran.ExitCode != 0, took: time.Since(began), found: found}
 		switch {
 		case found.one != "":
 			o.account.skip = "--explain asks of one test"
 		case o.policy != nil && len(o.policy) == 0:
 			o.account.skip = "--fail-on none"
 		}
-		o.account = &account{command: c, failed: ran.ExitCode != 0, took: time.Since(began), found: found}
 	}
 	return ran, err
 }
