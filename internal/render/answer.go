@@ -169,7 +169,15 @@ func (v *answerView) Says() string {
 	return text
 }
 
-// Closes is the lock that is open, and what would close it; empty for an answer. What a service keeps has no lock.
+// Lead begins what would close an open answer; documents of before, and what a service keeps, have no lock.
+func (v *answerView) Lead() string {
+	if v.Lock == "" {
+		return "What would decide it"
+	}
+	return "What would close the lock " + string(v.Lock)
+}
+
+// Closes is the lock that is open, and what would close it; empty for an answer.
 func (v *answerView) Closes() string {
 	switch {
 	case v.Verdict != alibi.IsOpen || v.Next == "":

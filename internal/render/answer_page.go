@@ -260,11 +260,7 @@ func (v *answerView) markdown() string {
 	s.add("Owned by ", strings.Join(v.Owners, " "), "\n", sanitize.MarkdownCode, markdownName)
 	s.add("\n", v.Message, "\n", sanitize.MarkdownBlock, markdownMessage)
 	if v.Closes() != "" {
-		lead := "What would decide it" // in a document without locks
-		if v.Lock != "" {
-			lead = "What would close the lock *" + sanitize.Markdown(string(v.Lock)) + "*"
-		}
-		s.add("\n"+lead+": ", v.Next, ".\n", sanitize.Markdown, markdownSentence)
+		s.add("\n"+sanitize.Markdown(v.Lead())+": ", v.Next, ".\n", sanitize.Markdown, markdownSentence)
 	}
 	s.put(markdownGrid(newRunGrid(v.Runs)))
 	s.put(markdownRibbon(v.Culprit))
@@ -470,7 +466,7 @@ func (s *answerStory) Write(a *Answered) error {
 	s.ribbon(ribbon(v.Culprit))
 	s.part("Failure", v.Message)
 	if v.Closes() != "" {
-		s.part("What would close the lock "+string(v.Lock), v.Next)
+		s.part(v.Lead(), v.Next)
 	}
 	_, err := io.WriteString(s.w, s.b.String())
 	s.b.Reset()
