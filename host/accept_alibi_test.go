@@ -29,10 +29,12 @@ func (s scripted) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, err
 	var offers []abi.ExperimentOffer
 	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
 		for _, environment := range []abi.RunEnvironment{abi.OriginalEnvironment, abi.CleanEnvironment} {
-			for _, runs := range []int{1, 2, 3, 4, 5, 15} {
-				e := abi.Experiment{Product: tree, Tests: tree, Environment: environment, Order: abi.Alone, Runs: runs}
-				if _, ok := s[e.String()]; ok {
-					offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: float64(runs)})
+			for _, order := range []abi.RunOrder{abi.Alone, abi.OriginalOrder} {
+				for _, runs := range []int{1, 2, 3, 4, 5, 15, 18} {
+					e := abi.Experiment{Product: tree, Tests: tree, Environment: environment, Order: order, Runs: runs}
+					if _, ok := s[e.String()]; ok {
+						offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: float64(runs)})
+					}
 				}
 			}
 		}
@@ -70,6 +72,11 @@ const (
 	headClean = "head/head/clean/alone/1"
 	moreClean = "head/head/clean/alone/4"
 	baseClean = "base/base/clean/alone/1"
+
+	headAround = "head/head/original/original/2"
+	moreAround = "head/head/original/original/18"
+	baseAround = "base/base/original/original/2"
+	wellAround = "base/base/original/original/5"
 )
 
 // askAlibi asks the court of the alibi of one case.
@@ -161,6 +168,32 @@ func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
 				t.Errorf("%q of %q, want %q", got, asked.Trial.Result.Path, tc.edges)
 			}
 			if a := asked.Answer; a.Verdict != tc.verdict || a.Label != tc.label || a.Why == "" || !a.Tried {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+// TestAccept_AK10_TestsAroundItMayHaveSetUpWhatItNeeds: a test that fails alone on both trees has an alibi only if the base fails with the tests around it, too.
+func TestAccept_AK10_TestsAroundItMayHaveSetUpWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		more scripted
+		want alibi.Verdict
+		why  string
+	}{
+		"fails around":            {scripted{baseAround: {0, 2, 0}}, alibi.NotYours, "fails on the base in the same way (7 of 7 failed)"},
+		"not on offer":            {nil, alibi.NotYours, "fails on the base in the same way (7 of 7 failed)"},
+		"passes around":           {scripted{baseAround: {2, 0, 0}, wellAround: {5, 0, 0}, headAround: {0, 2, 0}, moreAround: {0, 18, 0}}, alibi.IsYours, "20 of 20 failed here with the tests around it, none of 7 failed on the base; alone it fails on both"},
+		"passes around, too few":  {scripted{baseAround: {2, 0, 0}, headAround: {0, 2, 0}}, alibi.IsOpen, "2 of 2 failed here with the tests around it, none of 2 failed on the base: "},
+		"passes around, not here": {scripted{baseAround: {2, 0, 0}}, alibi.IsOpen, "no run here with the tests around it, none of 2 failed on the base, where it fails alone"},
+		"passes around on both":   {scripted{baseAround: {2, 0, 0}, headAround: {2, 0, 0}}, alibi.NotYours, "5 of 5 failed here, 7 of 7 failed on the base; at most 2.0 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lab := scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}, moreBase: {0, 5, 0}}
+			maps.Copy(lab, tc.more)
+			if a := askAlibi(t, host.Config{Experiments: lab}).Answer; a.Verdict != tc.want || !strings.HasPrefix(a.Why, tc.why) || (a.Verdict == alibi.IsOpen) != (a.Lock == alibi.Chance) {
 				t.Errorf("%+v", a)
 			}
 		})

@@ -217,6 +217,9 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		a.open(t, c, maxFalse)
 	case Caused:
 		a.Verdict, a.Part, a.Why = IsYours, part(t), c.caused()
+		if lock.higher && lock.setting == around && c.fails() {
+			a.Why = lock.counted() + "; alone it fails on both"
+		}
 	case Conflict:
 		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
 	case Preexisting:

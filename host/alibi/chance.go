@@ -104,6 +104,9 @@ func (c Counts) most() float64 {
 
 // more says how many further runs would tell, if they fail as often as those before.
 func (c Counts) more(maxFalse float64) string {
+	if c.OfHead == 0 {
+		return moreTime
+	}
 	grown := func(failed, all, to int) int { return int(math.Round(float64(failed) * float64(to) / float64(all))) }
 	for _, n := range []int{7, 20, 50, 100, 200, 500, 1000} {
 		s := Counts{OfHead: max(n, c.OfHead), OfBase: max(n, c.OfBase)}
@@ -121,10 +124,13 @@ type setting struct {
 	order       abi.RunOrder
 }
 
+// alone and around are the settings of a test that is run by itself, and with the tests around it.
+var alone, around = setting{abi.OriginalEnvironment, abi.Alone}, setting{abi.OriginalEnvironment, abi.OriginalOrder}
+
 // settings are all of them; the first in which head fails as reported is the one that a case is about.
 func settings() []setting {
 	return []setting{
-		{abi.OriginalEnvironment, abi.Alone}, {abi.OriginalEnvironment, abi.OriginalOrder}, {abi.StarvedEnvironment, abi.Alone}, {abi.CleanEnvironment, abi.Alone},
+		alone, around, {abi.StarvedEnvironment, abi.Alone}, {abi.CleanEnvironment, abi.Alone},
 	}
 }
 
@@ -153,6 +159,14 @@ func (s *sides) failing() Counts {
 	return Counts{s.head.failed(), s.head.all(), s.base.failed(), s.base.all()}
 }
 
+// fewer is the tree that has fewer runs.
+func (s *sides) fewer() abi.TreeRevision {
+	if s.head.all() < s.base.all() {
+		return abi.Head
+	}
+	return abi.Base
+}
+
 // closed wants that neither the reported failure nor failure at all is more frequent since the change.
 func (s *sides) closed(maxFalse float64) bool {
 	return s.reported().Closed(maxFalse) && s.failing().Closed(maxFalse)
@@ -168,11 +182,15 @@ type chance struct {
 }
 
 // chance looks at each setting in which head failed as reported. In the first one the lock has to be closed; in the others the base has to have failed,
-// too, unless it fails always. What does not build has no chance.
+// too, unless it fails always and was not run there. Where it passes with the tests around it, head has to be run with them. What does not build has no
+// chance.
 func (c *seen) chance(maxFalse float64) (l chance) {
 	always := false
 	for _, at := range settings() {
 		s := c.in[at]
+		if s != nil && at == around && l.closed && s.head.all() == 0 && s.base.passed > 0 && s.base.failed() == 0 {
+			return chance{about: s, setting: at, fewer: abi.Head}
+		}
 		if s == nil || s.head.same == 0 {
 			continue
 		}
@@ -181,17 +199,22 @@ func (c *seen) chance(maxFalse float64) (l chance) {
 		}
 		switch {
 		case l.about == nil:
-			l = chance{about: s, setting: at, fewer: abi.Head, closed: s.closed(maxFalse) || c.unbuilt && s.base.same > 0}
-			always = s.base.same == s.base.all()
-			if s.base.all() <= s.head.all() || always {
+			l = chance{about: s, setting: at, fewer: s.fewer(), closed: s.closed(maxFalse) || c.unbuilt && s.base.same > 0}
+			if always = s.base.same == s.base.all(); always {
 				l.fewer = abi.Base
 			}
-		case l.closed && !always && s.base.same == 0:
-			l = chance{about: s, setting: at, fewer: abi.Base}
+		case l.closed && s.base.same == 0 && (!always || s.base.passed > 0):
+			l = chance{about: s, setting: at, fewer: s.fewer()}
 		}
 	}
 	l.closed = l.closed && !c.contradicted
 	return l
+}
+
+// fails says whether a test that builds fails in each run alone, here and on the base.
+func (c *seen) fails() bool {
+	s := c.in[alone]
+	return s != nil && !c.unbuilt && s.head.passed+s.base.passed == 0 && s.head.same > 0 && s.base.same > 0
 }
 
 // bound says how much more often head may fail where the lock is closed; empty for what has no chance.
@@ -202,10 +225,18 @@ func (l *chance) bound(c *seen) string {
 	return fmt.Sprintf("; at most %.1f times as often as before", math.Ceil(10*l.about.reported().most())/10)
 }
 
+// counted are the runs of the setting that the lock is about.
+func (l *chance) counted() string {
+	n := l.about.reported()
+	return fmt.Sprintf("%s here%s, %s on the base", Tally{n.Head, n.OfHead - n.Head}.Words(), l.words(), Tally{n.Base, n.OfBase - n.Base}.Words())
+}
+
 // missed says what the runs of an open lock show.
 func (l *chance) missed() string {
 	n := l.about.reported()
+	if n.OfHead == 0 {
+		return l.counted() + ", where it fails alone"
+	}
 	low, high := n.difference()
-	return fmt.Sprintf("%s here%s, %s on the base: the rate changed by %+.0f to %+.0f points (95%%), and a material rise is not excluded at 99%%",
-		Tally{n.Head, n.OfHead - n.Head}.Words(), l.words(), Tally{n.Base, n.OfBase - n.Base}.Words(), 100*low, 100*high)
+	return fmt.Sprintf("%s: the rate changed by %+.0f to %+.0f points (95%%), and a material rise is not excluded at 99%%", l.counted(), 100*low, 100*high)
 }

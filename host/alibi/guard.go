@@ -52,16 +52,20 @@ func (l *Light) Settle(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	}
 }
 
-// wanted is the experiment that an open lock of chance wants next; nil for none.
+// wanted is the experiment that an open lock of chance wants next, or an alibi of a test that was run alone; nil for none.
 func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Experiment, error) {
 	const most = 50 // a further step of 300 takes minutes and decides few
 	c := seenIn(t)
 	lock := c.chance(min(l.maxFalse, MaxFalse))
-	if a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs) {
+	want := abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order}
+	switch {
+	case a.Verdict == NotYours && c.fails() && c.in[around] == nil: // those around it may have set up on the base what it needs
+		want.Product, want.Tests, want.Order = abi.Base, abi.Base, around.order
+	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
 		return nil, nil //nolint:nilnil // nothing more would tell
 	}
 	offers, err := l.experiments.Offers(ctx, &t.Case)
-	e := next(offers, resultsOf(a.Runs), abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order})
+	e := next(offers, resultsOf(a.Runs), want)
 	if e != nil && e.Runs > most {
 		e = nil
 	}

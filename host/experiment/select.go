@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -202,8 +203,30 @@ func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) 
 	p := found[0]
 	t.project, t.found = p.project, true
 	t.values["file"], t.values["rest"] = []string{p.file}, []string{p.rest}
-	t.values["folder"], t.values["module"] = []string{path.Dir(p.file)}, []string{r.module(p)}
+	t.values["folder"], t.values["module"] = []string{r.around(p)}, []string{r.module(p)}
 	return nil
+}
+
+// mostAround is how many test files run in one folder with a failing test.
+const mostAround = 30
+
+// around is the outermost folder of the project around the file of a test that has no more test files than run together: what a test needs may be set up
+// in another one. The top folder is none, since it may have tests that nobody runs.
+func (r *defined) around(p testPlace) string {
+	folder := path.Dir(p.file)
+	for outer := path.Dir(folder); outer != "."; outer = path.Dir(outer) {
+		tests := 0
+		for _, file := range r.source.Head.Paths() {
+			if below(path.Join(p.project, outer), file) && sourcefile.KindOf(file) == abi.SourceTest {
+				tests++
+			}
+		}
+		if tests > mostAround {
+			break
+		}
+		folder = outer
+	}
+	return folder
 }
 
 func (r *defined) ambiguous(projects []string) error {

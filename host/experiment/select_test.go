@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,13 +63,16 @@ func caseOf(class, name, file string) *abi.Case {
 func TestSelect(t *testing.T) {
 	fakeTools(t, "pytest", "ctest", "mvn", "gradle", "cargo-nextest")
 	files := map[string]string{
-		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "",
+		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "", "py/tests/unit/tax/test_fee.py": "", "py/specs/unit/tax/test_fee.py": "",
 		"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/src/cart.test.js": "", "js/packages/a/package.json": `{"jest": {}}`,
 		"vite/vitest.config.ts": "", "vite/node_modules/.bin/vitest": "#!/bin/sh\n", "vite/src/cart.test.ts": "",
 		"mvn/pom.xml": "", "mvn/shop/pom.xml": "", "mvn/shop/src/test/java/com/example/CartTest.java": "",
 		"gradle/settings.gradle": "", "gradle/shop/build.gradle.kts": "", "gradle/shop/src/test/kotlin/com/example/CartTest.kt": "",
 		"rs/Cargo.toml": "", "cpp/CMakeLists.txt": "project(shop CXX)", "cpp/src/CMakeLists.txt": "add_library(x)",
 		"secret.py": "", "two/a/CMakeLists.txt": "project(a)", "two/b/CMakeLists.txt": "project(b)",
+	}
+	for i := range 30 {
+		files[fmt.Sprintf("py/specs/slow/test_%d.py", i)] = ""
 	}
 	gradle := "--offline --no-daemon -Dorg.gradle.daemon.registry.base=/scratch/daemon --no-build-cache --console=plain --project-dir=shop test "
 	vitest := "run --reporter=default --reporter=junit --outputFile.junit=/scratch/report.xml --coverage.enabled=false "
@@ -79,6 +83,8 @@ func TestSelect(t *testing.T) {
 		alone, order      string // arguments, or the error
 	}{
 		{"pytest", "pytest", "py", caseOf("tests.test_cart", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::test_a", "--junitxml=/scratch/report.xml ./tests"},
+		{"folders", "pytest", "py", caseOf("tests.unit.tax.test_fee", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/unit/tax/test_fee.py::test_a", "--junitxml=/scratch/report.xml ./tests"},
+		{"many files", "pytest", "py", caseOf("specs.unit.tax.test_fee", "test_a", ""), "--junitxml=/scratch/report.xml ./specs/unit/tax/test_fee.py::test_a", "--junitxml=/scratch/report.xml ./specs/unit"},
 		{"class", "pytest", ".", caseOf("tests.test_cart.TestA.TestB", "test_a[x y-::]", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::TestA::TestB::test_a[x y-::]", "--junitxml=/scratch/report.xml ./tests"},
 		{"import error", "pytest", "py", caseOf("pytest", "tests.test_cart", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py", "--junitxml=/scratch/report.xml ./tests"},
 		{"file like an option", "pytest", "py", caseOf("-x", "test_a", ""), "pytest finds no file of the test", ""},
