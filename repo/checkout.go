@@ -61,14 +61,16 @@ func (t *Tree) write(ctx context.Context, folder, scratch string) (unmade []stri
 	if err := blobs.close(); err != nil {
 		return nil, err
 	}
+	for name := range t.modules {
+		if err := root.MkdirAll(filepath.FromSlash(name), 0o755); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.subs)) {
 		sub := t.subs[name]
 		if sub.tree == nil {
 			unmade = append(unmade, name+": "+sub.why)
 			continue
-		}
-		if err := root.MkdirAll(filepath.FromSlash(name), 0o755); err != nil {
-			return nil, err
 		}
 		of, err := sub.tree.write(ctx, filepath.Join(folder, filepath.FromSlash(name)), scratch)
 		if err != nil {

@@ -73,6 +73,19 @@ func (t *Tree) File(path string) (File, bool) {
 	return f, ok
 }
 
+// Untracked says whether git does not know the file, which only the working tree has.
+func (f File) Untracked() bool { return f.untracked }
+
+// HasFolder says whether git knows a file of the tree in a folder.
+func (t *Tree) HasFolder(folder string) bool {
+	for path, f := range t.files {
+		if !f.untracked && strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Paths are the paths of all files, sorted.
 func (t *Tree) Paths() []string { return slices.Sorted(maps.Keys(t.files)) }
 
@@ -135,7 +148,7 @@ func (t *Tree) Differ(other *Tree, selected func(path string) bool) bool {
 
 // Mix gives the tree that has the tests and fixtures of one tree and everything else of another.
 func Mix(product, tests *Tree) *Tree {
-	mixed := &Tree{repository: product.repository, files: map[string]File{}, subs: product.subs}
+	mixed := &Tree{repository: product.repository, files: map[string]File{}, modules: product.modules, subs: product.subs}
 	for path, f := range product.files {
 		if !sourcefile.IsTest(path) {
 			mixed.files[path] = f

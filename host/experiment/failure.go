@@ -123,13 +123,21 @@ var general = regexp.MustCompile(`^(?:.{1,3}|PATH|HOME|OLDPWD|INIT_CWD|SHLVL|SHE
 
 // harmless are files that runtimes and tools look for in each run, and can do without.
 var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:pytest|mypy|ruff)_cache|\.hypothesis|\.coverage|\.nyc_output|\.vite|node-compile-cache|pytest-of-[^/]+|jest_[^/]+|node_modules/\.[^/]+)(?:/|$)|` +
-	`\.pyc$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
+	`\.pyc$|^(?:\.\./)+(?:node_modules|\.git)$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
 	`^~/(?:\.cache|\.npm|\.npmrc|\.local/lib|\.node_(?:modules|libraries)|\.config/(?:go|pip)|\.pydistutils\.cfg|\.bash[^/]*|\.profile|\.inputrc|\.terminfo)(?:/|$)`)
 
-// file says why a run lacks a file or socket that it asked for; empty if the user's own run would not have had it either. made: the run has made it since.
+// beside is the path of a file beside the tree from the folder of the tree, where that lies elsewhere than the checkout.
+func (l *laboratory) beside(name string) (rel string, ok bool) {
+	rel, err := filepath.Rel(l.seen, name)
+	ok = l.seen == l.written && err == nil && !filepath.IsLocal(rel) && within(filepath.Dir(filepath.Dir(l.written)), name) &&
+		!within(filepath.Join(l.env.Scratch, "home"), name) && !within(filepath.Join(l.env.Scratch, "tmp"), name)
+	return rel, ok
+}
+
+// file says why a run lacks a file, folder or socket that it asked for; empty if the user's own run would not have had it either. made: the run has made it since.
 func (l *laboratory) file(name string, made bool) string {
 	home, _ := os.UserHomeDir()
-	at, shown, why := name, name, "tests in experiments do not see: "+plan.ShowsHome
+	at, shown, why, folder := name, name, "tests in experiments do not see: "+plan.ShowsHome, ""
 	below := func(folder, of, title string) (string, bool) {
 		rel, err := filepath.Rel(folder, name)
 		if err != nil || folder == "" || of == "" || !filepath.IsLocal(rel) || rel == "." {
@@ -139,17 +147,25 @@ func (l *laboratory) file(name string, made bool) string {
 		return filepath.ToSlash(rel), true
 	}
 	if rel, ok := below(l.seen, l.checkout, ""); ok {
-		_, changed := l.head.File(rel) // brought by the change
 		_, has := l.tree.File(rel)
-		switch why = "git ignores, so that experiments lack it"; {
-		case has || changed || made:
+		changed, brought := l.head.File(rel)
+		switch why, folder = "git ignores, so that experiments lack it", "git does not keep, so that experiments lack it"; {
+		case has || brought && !changed.Untracked() || made:
 			return ""
 		case strings.HasPrefix(rel+"/", ".git/"):
 			if _, err := os.Stat(filepath.Join(l.checkout, ".git")); err != nil {
 				return ""
 			}
 			return "the test reads .git, which experiments do not have"
+		case brought:
+			why = "is not committed, so that experiments lack it"
 		}
+	} else if rel, ok := l.beside(name); ok {
+		if made {
+			return ""
+		}
+		at, shown, why = filepath.Join(l.checkout, rel), filepath.ToSlash(rel), "is outside of the repository, so that experiments lack it"
+		folder = why
 	} else if _, ok := below(filepath.Join(l.env.Scratch, "home"), home, "~/"); l.env.Native || ok && l.env.Home {
 		return ""
 	} else if _, of := below(home, home, "~/"); !ok && !of {
@@ -163,8 +179,13 @@ func (l *laboratory) file(name string, made bool) string {
 	}
 	info, err := os.Stat(at)
 	switch {
-	case err != nil || info.IsDir() || harmless.MatchString(shown):
+	case err != nil || harmless.MatchString(shown):
 		return ""
+	case info.IsDir():
+		if folder == "" || l.tree.HasFolder(shown) || l.head.HasFolder(shown) {
+			return ""
+		}
+		return "the test looks for the folder " + shown + ", which " + folder
 	case info.Mode()&os.ModeSocket != 0:
 		return "the test asks for the socket " + shown + ", which " + why
 	}
@@ -270,7 +291,7 @@ func (g *goTests) lacks(w *workspace, b *goBinary, env environment, log []byte, 
 					return "the test reads " + filepath.ToSlash(rel) + ", of which the commit has a pointer of Git LFS alone"
 				}
 			}
-			if asked == nil && (own || within(filepath.Join(env.Scratch, "home"), file)) { // else the kernel tells
+			if _, beside := l.beside(file); asked == nil && (own || beside || within(filepath.Join(env.Scratch, "home"), file)) { // else the kernel tells
 				why = l.file(file, false)
 			}
 		}

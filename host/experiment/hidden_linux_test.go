@@ -60,7 +60,11 @@ func lacksWhatIsHidden(t *testing.T, dir string, kinds []hidden, failed func(nam
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "green")
 	must.Git(t, dir, "tag", "green")
-	must.Write(t, dir, map[string]string{"local/rates.json": "{}", "local_rates.py": "", "README": "changed\n"})
+	must.Write(t, dir, map[string]string{
+		"local/rates.json": "{}", "local_rates.py": "", "README": "changed\n", "untracked.conf": "x", "added/file": "x", "../beside/rates.json": "{}",
+	})
+	must.Git(t, dir, "add", "-N", "added")
+	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour})
 	whole := tier.Whole("host/experiment")
 	for i, k := range kinds {
@@ -90,6 +94,8 @@ const (
 	lacksHome  = "the test reads ~/.shop/token, which tests in experiments do not see: " + plan.ShowsHome
 	lacksTool  = "the test reads ~/bin/rates, which "
 	lacksGit   = "the test reads .git, which experiments do not have"
+	lacksEmpty = "the test looks for the folder empty, which git does not keep, so that experiments lack it"
+	lacksNew   = "the test reads untracked.conf, which is not committed, so that experiments lack it"
 )
 
 // TestAccept_AK3_WhatIsHiddenFromPython is noticed, whoever reads it.
@@ -107,6 +113,11 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"of_shell", `run("sh", "-c", "test $SHOP_TOKEN")`, "reads test_of_shell.py, which names " + lacksToken},
 		{"file", `os.path.exists("local/rates.json")`, lacksFile},
 		{"file_of_child", `run("sh", "-c", "cat ./local/rates.json")`, lacksFile},
+		{"folder", `os.path.isdir("empty")`, lacksEmpty},
+		{"file_of_folder", `open_("empty/rates.db", "w")`, lacksEmpty},
+		{"folder_of_folder", `run("mkdir", "empty/rates")`, lacksEmpty},
+		{"in_folder", `run("sh", "-c", "cd empty")`, lacksEmpty},
+		{"untracked", `os.path.exists("untracked.conf")`, lacksNew},
 		{"module", `importable("local_rates")`, "the test reads local_rates.py, which git ignores"},
 		{"home", `os.path.exists(os.path.expanduser("~/.shop/token"))`, lacksHome},
 		{"home_by_path", `open_("` + home + `/.shop/token")`, lacksHome},
@@ -116,7 +127,7 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"git", `run("git", "rev-parse", "HEAD")`, lacksGit},
 		{"git_folder", `os.path.isdir(".git")`, lacksGit},
 		{"plain", `False`, ""},
-		{"harmless", `made() or os.path.exists(os.path.expanduser("~/.cache/noise")) or os.getenv("SHOP_NONE") or run("sh", "-c", "ls ~ ; test -e /etc/x")`, ""},
+		{"harmless", `made() or os.path.isdir("added") or os.path.exists("added/file") or os.path.exists(os.path.expanduser("~/.cache/noise")) or os.getenv("SHOP_NONE") or run("sh", "-c", "ls ~ ; test -e /etc/x")`, ""},
 	}
 	common := `import os, socket, subprocess, sys
 import pytest
@@ -133,9 +144,9 @@ def importable(name):
     except ImportError:
         return False
 
-def open_(name):
+def open_(*args):
     try:
-        return open(name)
+        return open(*args)
     except OSError:
         return False
 
@@ -148,6 +159,8 @@ def connect(name):
 def made():
     if not os.path.exists("out.log"):
         open("out.log", "w").close()
+    os.makedirs("empty/rates")
+    os.removedirs("empty/rates")
 
 `
 	for _, k := range kinds {
@@ -183,7 +196,11 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"Socket", `dial("` + home + `/s")`, "the test asks for the socket ~/s, which "},
 		{"Program", `run("` + home + `/bin/rates")`, lacksTool},
 		{"Git", `run("git", "rev-parse", "HEAD")`, lacksGit},
-		{"plain", `false`, ""},
+		{"Folder", `os.WriteFile("empty/rates.db", nil, 0o600) == nil`, lacksEmpty},
+		{"Untracked", `run("cat", "untracked.conf")`, lacksNew},
+		{"Beside", `run("cat", "../beside/rates.json")`, "the test reads ../beside/rates.json, which is outside of the repository, so that experiments lack it"},
+		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},
+		{"plain", `exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
 	}
 	test := `package shop
 
@@ -204,7 +221,7 @@ func dial(name string) bool {
 	return err == nil
 }
 `
-	plain := "package plain\n\nimport \"testing\"\n"
+	plain := "package plain\n\nimport (\n\t\"os/exec\"\n\t\"testing\"\n)\n"
 	for _, k := range kinds {
 		of := &test
 		if k.lacks == "" {

@@ -20,22 +20,24 @@ import (
 type ask struct {
 	folder, path, flags int
 	opens               bool // or runs
+	makes               bool // a folder
 }
 
 const none = -1
 
 var (
-	looks, looksIn, opens, opensIn = ask{none, 0, none, false}, ask{0, 1, none, false}, ask{none, 0, 1, true}, ask{0, 1, 2, true}
-	runs, runsIn, connects         = ask{none, 0, none, true}, ask{0, 1, none, true}, ask{none, 1, none, true}
+	looks, looksIn, opens, opensIn = ask{none, 0, none, false, false}, ask{0, 1, none, false, false}, ask{none, 0, 1, true, false}, ask{0, 1, 2, true, false}
+	runs, runsIn, connects         = ask{none, 0, none, true, false}, ask{0, 1, none, true, false}, ask{none, 1, none, true, false}
+	makes, makesIn                 = ask{none, 0, none, false, true}, ask{0, 1, none, false, true}
 )
 
 // asks are the calls of each processor that is traced, by their numbers.
 var asks = map[string]map[uint32]ask{
-	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect
+	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect, chdir, mkdir, mkdirat
 		2: opens, 257: opensIn, 437: runsIn, 4: looks, 6: looks, 262: looksIn, 332: looksIn, 21: looks, 269: looksIn, 439: looksIn, 89: looks, 267: looksIn,
-		59: runs, 322: runsIn, 42: connects,
+		59: runs, 322: runsIn, 42: connects, 80: looks, 83: makes, 258: makesIn,
 	},
-	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects},
+	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn},
 }
 
 // notice is struct seccomp_notif, and answer struct seccomp_notif_resp.
@@ -164,7 +166,10 @@ func (t *tracer) note(n *notice) {
 		return
 	}
 	var stat unix.Stat_t
-	there, makes := unix.Stat(name, &stat) == nil, call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
+	there, makes := unix.Stat(name, &stat) == nil, call.makes || call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
+	if folder := filepath.Dir(name); !there && makes && unix.Stat(folder, &stat) != nil { // what it makes needs that
+		name, makes = folder, false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	look, known := t.asked[name]
