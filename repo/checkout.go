@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -62,7 +63,7 @@ func (t *Tree) write(ctx context.Context, folder, scratch string) (unmade []stri
 		return nil, err
 	}
 	for name := range t.modules {
-		if err := root.MkdirAll(filepath.FromSlash(name), 0o755); err != nil {
+		if err := root.MkdirAll(filepath.FromSlash(name), 0o777); err != nil {
 			return nil, err
 		}
 	}
@@ -121,6 +122,43 @@ func (t *Tree) checkOut(ctx context.Context, folder, scratch, commit string, nam
 		return nil, t.lacking(ctx, names, err)
 	}
 	return c, nil
+}
+
+// Permissions are those of files and folders, by their paths, that git does not keep: what the checkout has, whose tree is now, where it has the same file or
+// such a folder, but for what new ones have by the umask. Of no file the owner's own are missing.
+func (t *Tree) Permissions(now *Tree, file, folder fs.FileMode) map[string]fs.FileMode {
+	odd := map[string]fs.FileMode{}
+	look := func(name string, usual, owner fs.FileMode, kind fs.FileMode) {
+		info, err := os.Lstat(filepath.Join(t.repository.top, filepath.FromSlash(name)))
+		if err != nil || info.Mode().Type() != kind {
+			return
+		}
+		if has := info.Mode().Perm() | owner; has != usual {
+			odd[name] = has
+		}
+	}
+	folders := map[string]bool{}
+	for name, f := range t.files {
+		for in := path.Dir(name); !folders[in]; in = path.Dir(in) {
+			folders[in] = true
+			look(in, folder, 0o700, fs.ModeDir)
+		}
+		switch g := now.files[name]; {
+		case g.Blob != f.Blob || g.Mode != f.Mode || !g.work: // a checkout writes it
+		case f.Mode == Regular:
+			look(name, file, 0o600, 0)
+		case f.Mode == Executable:
+			look(name, folder, 0o700, 0)
+		}
+	}
+	for name, s := range t.subs {
+		if s.tree != nil && now.subs[name].tree != nil {
+			for in, has := range s.tree.Permissions(now.subs[name].tree, file, folder) {
+				odd[path.Join(name, in)] = has
+			}
+		}
+	}
+	return odd
 }
 
 // inCheckout is the user's repository, of one that is beside it, too.
@@ -247,11 +285,11 @@ func (t *Tree) writeFile(ctx context.Context, root *os.Root, blobs *blobs, name 
 }
 
 func create(root *os.Root, name string, mode Mode, content io.Reader) error {
-	at, permissions := filepath.FromSlash(name), os.FileMode(0o644)
+	at, permissions := filepath.FromSlash(name), os.FileMode(0o666)
 	if mode == Executable {
-		permissions = 0o755
+		permissions = 0o777
 	}
-	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	if err := root.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 		return err
 	}
 	file, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions)

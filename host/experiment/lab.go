@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,8 +125,9 @@ type Lab struct {
 	lacking map[abi.TreeRevision]string
 
 	dir        *disk.Dir
-	top        string // of the checkout
-	overlays   bool   // tests see a tree of their own without a copy
+	top        string         // of the checkout
+	overlays   bool           // tests see a tree of their own without a copy
+	usual      [2]fs.FileMode // of new files and folders, by the umask
 	scratches  atomic.Int64
 	toolchains []toolchain
 	trees      map[revisions]*workspace
@@ -189,6 +191,9 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if l.overlays, err = l.canOverlay(ctx); err != nil {
 		return err
 	}
+	if err := l.newModes(); err != nil {
+		return err
+	}
 	l.add(abi.Head, abi.Head, head)
 	if l.config.Mode != All {
 		return nil
@@ -201,14 +206,22 @@ func (l *Lab) prepare(ctx context.Context) error {
 
 // add adds a tree. Equal trees share a folder and what is built there.
 func (l *Lab) add(product, tests abi.TreeRevision, t *repo.Tree) {
-	digest := t.Digest()
+	now := t
+	if head := l.trees[revisions{abi.Head, abi.Head}]; head != nil {
+		now = head.tree
+	}
+	digest, modes := t.Digest(), t.Permissions(now, l.usual[0], l.usual[1])
+	if len(modes) > 0 {
+		digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", digest, modes))) // maps are printed in order
+	}
 	for _, w := range l.trees {
 		if w.digest == digest {
 			l.trees[revisions{product, tests}] = w
 			return
 		}
 	}
-	l.trees[revisions{product, tests}] = newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(l.trees))))
+	w := newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(l.trees))))
+	w.modes, l.trees[revisions{product, tests}] = modes, w
 }
 
 // addBase adds the base and the mixtures. The error is that of the context.
@@ -329,6 +342,19 @@ func (l *Lab) canOverlay(ctx context.Context) (bool, error) {
 	}
 	_, err = os.Lstat(file)
 	return r.Ending == isolate.Exited && r.ExitCode == 0 && err != nil, nil
+}
+
+// newModes finds what new files and folders have.
+func (l *Lab) newModes() error {
+	names := []string{filepath.Join(l.dir.Path, "usual"), filepath.Join(l.dir.Path, "usual.d")}
+	err := errors.Join(os.WriteFile(names[0], nil, 0o666), os.Mkdir(names[1], 0o777)) //nolint:gosec // as git would
+	for i, name := range names {
+		info, missing := os.Stat(name)
+		if err = errors.Join(err, missing, os.Remove(name)); err == nil {
+			l.usual[i] = info.Mode().Perm()
+		}
+	}
+	return err
 }
 
 // Close waits for the runs to end and removes what they left. Experiments that are asked for later are not run.

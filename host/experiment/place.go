@@ -241,7 +241,8 @@ func (l *Lab) lacks(e abi.Experiment) error {
 type workspace struct {
 	tree   *repo.Tree
 	digest string
-	folder string // has the folder tree, and one for each build
+	folder string                 // has the folder tree, and one for each build
+	modes  map[string]fs.FileMode // that git does not keep
 
 	turn    chan struct{} // holds one token while somebody changes the folder
 	written bool
@@ -321,10 +322,13 @@ func (w *workspace) write(ctx context.Context) error {
 	if err := removeAll(folder); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(w.folder, 0o700), os.Mkdir(folder, 0o777)); err != nil { //nolint:gosec // as git would
 		return err
 	}
 	unmade, err := w.tree.Write(ctx, folder)
+	if err == nil {
+		err = w.permit()
+	}
 	w.written, w.writes = err == nil, w.writes+1
 	if len(unmade) > 0 {
 		names := unmade[0]
@@ -332,6 +336,19 @@ func (w *workspace) write(ctx context.Context) error {
 			names += fmt.Sprintf(", and %d more", more)
 		}
 		w.unmade.Store(&names)
+	}
+	return err
+}
+
+// permit gives files and folders the permissions that git does not keep.
+func (w *workspace) permit() error {
+	root, err := os.OpenRoot(w.source()) // a link in the tree leads nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name, mode := range w.modes {
+		err = errors.Join(err, root.Chmod(filepath.FromSlash(name), mode))
 	}
 	return err
 }

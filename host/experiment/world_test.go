@@ -2,12 +2,15 @@ package experiment_test
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -49,4 +52,48 @@ func TestAccept_AK6_OtherDependencies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAccept_AK5_Permissions that git does not keep are those of the checkout, where it has what the tree has; else as git makes them.
+func TestAccept_AK5_Permissions(t *testing.T) {
+	dir := t.TempDir()
+	test := "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestModes(t *testing.T) {\n\tfor name, want := range map[string]os.FileMode{WANT} {\n" +
+		"\t\tif i, err := os.Stat(name); err != nil || i.Mode().Perm() != want {\n\t\t\tt.Errorf(\"%s: %v, %v\", name, i, err)\n\t\t}\n\t}\n}\n"
+	write := func(text, want string) {
+		must.Write(t, dir, map[string]string{"keys/changed.key": text, "shop_test.go": strings.ReplaceAll(test, "WANT", `".": 0o751, "keys": 0o775, "keys/id.key": 0o600, "run.sh": 0o700, "plain": 0o644, `+want)})
+	}
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "keys/id.key": "secret", "run.sh": "", "plain": ""})
+	must.Do(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
+	write("old", `"keys/changed.key": 0o644`)
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
+	write("new", `"keys/changed.key": 0o640, "keys/new.key": 0o600`)
+	must.Write(t, dir, map[string]string{"keys/new.key": ""})
+	for name, mode := range map[string]os.FileMode{"": 0o751, "keys": 0o775 | os.ModeSetgid, "keys/id.key": 0o400, "keys/changed.key": 0o640, "keys/new.key": 0o600, "run.sh": 0o700 | os.ModeSetuid} {
+		must.Do(t, os.Chmod(filepath.Join(dir, name), mode))
+	}
+	config := experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour, CacheDir: t.TempDir()}
+	subject := &abi.Case{Group: "example.com/shop", Subject: "TestModes fails in example.com/shop", Documents: []abi.Document{{Name: "log", Text: "    shop_test.go:1: x\n"}}}
+	l := open(t, config)
+	run := func(want abi.ExperimentOutcome, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if r := must.Get(l.Run(t.Context(), subject, parse(t, name)))(t); r.Outcome != want {
+				t.Errorf("%s: got %+v", name, r)
+			}
+		}
+	}
+	run(abi.OutcomePassed, again, onlyGreen)
+	without := open(t, config)
+	without.WithoutOverlays()
+	digest := l.Digest()
+	l = without
+	run(abi.OutcomePassed, again, onlyGreen)
+	must.Do(t, os.Chmod(filepath.Join(dir, "keys", "id.key"), 0o644))
+	if l = open(t, config); l.Digest() == digest {
+		t.Error("the digest does not tell permissions")
+	}
+	run(abi.OutcomeOther, onlyGreen)
 }

@@ -141,12 +141,13 @@ func TestAccept_EX6_AViewHidesTheCheckout(t *testing.T) {
 			must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 		}
 		must.Do(t, os.Symlink(outside, filepath.Join(tree, "link")))
-		r := shell(t, isolate.Namespaces, `cat product modules/a version; cat secret; ls link 2>&1
+		must.Do(t, os.Chmod(tree, 0o751))
+		r := shell(t, isolate.Namespaces, `cat product modules/a version; stat -c %a . ; cat secret; ls link 2>&1
 			echo report >report; echo x >product; echo x >modules/a; echo x >modules/b; echo x >version; echo x >`+outside+`/file; true`, func(c *isolate.Command) {
 			c.Scratch, c.Dir = scratch, checkout
 			c.Views = []isolate.View{{At: checkout, From: tree, Keep: []string{"modules", "version", "link", "none"}, Write: write}}
 		})
-		if got := string(r.Output); !strings.HasPrefix(got, "oldkept7cat: secret") || strings.Contains(got, "hidden") || r.ExitCode != 0 {
+		if got := string(r.Output); !strings.HasPrefix(got, "oldkept7751\ncat: secret") || strings.Contains(got, "hidden") || r.ExitCode != 0 {
 			t.Errorf("write %v: it saw %q", write, got)
 		}
 		written := isolate.Written(scratch, 0)

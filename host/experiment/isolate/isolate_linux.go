@@ -246,9 +246,11 @@ func coverTemp(scratch string, seen []string, p *privacy) error {
 // overlay shows a folder at a place, and has what is written there land below another one. Some file systems can't.
 func overlay(from, at, to string) error {
 	upper, work := filepath.Join(to, "upper"), filepath.Join(to, "work")
-	if err := errors.Join(os.MkdirAll(upper, 0o700), os.MkdirAll(work, 0o700)); err != nil {
+	info, err := os.Stat(from)
+	if err = errors.Join(err, os.MkdirAll(upper, 0o700), os.MkdirAll(work, 0o700)); err != nil {
 		return err
 	}
+	_ = os.Chmod(upper, info.Mode().Perm()|0o700) // what is seen at the place has the permissions of this one
 	return unix.Mount("overlay", at, "overlay", 0, "lowerdir="+escape(from)+",upperdir="+escape(upper)+",workdir="+escape(work)+",userxattr")
 }
 
