@@ -216,10 +216,16 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 	}
 	hidden, left := l.hidden(), mostRead
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		if asked[name] != isolate.Read {
+		switch asked[name] {
+		case isolate.Missing, isolate.Made:
 			if why := l.file(name, asked[name] == isolate.Made); why != "" {
 				return why
 			}
+		case isolate.Moved:
+			if isolate.OneFileSystem(os.TempDir(), l.checkout) {
+				return "the test moves a file to " + strings.TrimPrefix(name, l.seen+"/") + " from a folder that experiments do not have in the same file system"
+			}
+		case isolate.Read:
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {

@@ -196,11 +196,12 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"Socket", `dial("` + home + `/s")`, "the test asks for the socket ~/s, which "},
 		{"Program", `run("` + home + `/bin/rates")`, lacksTool},
 		{"Git", `run("git", "rev-parse", "HEAD")`, lacksGit},
+		{"Moved", `os.Rename(file(t), "moved.db") == nil`, "the test moves a file to moved.db from a folder that experiments do not have in the same file system"},
 		{"Folder", `os.WriteFile("empty/rates.db", nil, 0o600) == nil`, lacksEmpty},
 		{"Untracked", `run("cat", "untracked.conf")`, lacksNew},
 		{"Beside", `run("cat", "../beside/rates.json")`, "the test reads ../beside/rates.json, which is outside of the repository, so that experiments lack it"},
 		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},
-		{"plain", `exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
+		{"plain", `exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mv moved.db made && rm -r made && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
 	}
 	test := `package shop
 
@@ -212,6 +213,12 @@ import (
 )
 
 func run(name string, args ...string) bool { return exec.Command(name, args...).Run() == nil }
+
+func file(t *testing.T) string {
+	name := t.TempDir() + "/rates.db"
+	os.WriteFile(name, nil, 0o600)
+	return name
+}
 
 func dial(name string) bool {
 	c, err := net.Dial("unix", name)

@@ -126,6 +126,9 @@ func HidesFiles() bool { return hides() }
 // CanView says whether the system can show folders in the place of others.
 func CanView() bool { return canView() }
 
+// OneFileSystem says whether two folders are in the same one, as far as the system tells.
+func OneFileSystem(a, b string) bool { return oneFileSystem(a, b) }
+
 // Written is the folder with what a program has written to a view, by the view's index.
 func Written(scratch string, view int) string {
 	return filepath.Join(viewFolder(scratch, view), "upper")
@@ -172,6 +175,7 @@ const (
 	Missing Look = iota // nothing
 	Made                // nothing, and made it afterwards
 	Read                // what it opened or ran
+	Moved               // what it wanted to move there from another mount
 )
 
 // Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is

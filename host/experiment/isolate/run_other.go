@@ -9,3 +9,5 @@ func run(context.Context, *Command) (*Result, error) { return nil, ErrUnsupporte
 func canView() bool { return false }
 
 func hides() bool { return false }
+
+func oneFileSystem(string, string) bool { return false }

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // killPause is how long the supervisor may take to kill everything before it is killed itself.
@@ -23,6 +25,11 @@ var (
 )
 
 func canView() bool { return strongest() == Namespaces }
+
+func oneFileSystem(a, b string) bool {
+	var of [2]unix.Stat_t
+	return unix.Stat(a, &of[0]) == nil && unix.Stat(b, &of[1]) == nil && of[0].Dev == of[1].Dev
+}
 
 func run(ctx context.Context, c *Command) (*Result, error) {
 	level := strongest()

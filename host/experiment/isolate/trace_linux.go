@@ -19,25 +19,36 @@ import (
 // ask is a call that asks for a file: where its arguments have the descriptor of a folder, the path, and the flags of opening; none where they don't.
 type ask struct {
 	folder, path, flags int
-	opens               bool // or runs
-	makes               bool // a folder
+	does                verb
 }
+
+// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, or to move or link another one to it, which is the path before.
+type verb int8
 
 const none = -1
 
+const (
+	looking verb = iota
+	opening
+	making
+	moving
+)
+
 var (
-	looks, looksIn, opens, opensIn = ask{none, 0, none, false, false}, ask{0, 1, none, false, false}, ask{none, 0, 1, true, false}, ask{0, 1, 2, true, false}
-	runs, runsIn, connects         = ask{none, 0, none, true, false}, ask{0, 1, none, true, false}, ask{none, 1, none, true, false}
-	makes, makesIn                 = ask{none, 0, none, false, true}, ask{0, 1, none, false, true}
+	looks, looksIn, opens, opensIn = ask{none, 0, none, looking}, ask{0, 1, none, looking}, ask{none, 0, 1, opening}, ask{0, 1, 2, opening}
+	runs, runsIn, connects         = ask{none, 0, none, opening}, ask{0, 1, none, opening}, ask{none, 1, none, opening}
+	makes, makesIn, moves, movesIn = ask{none, 0, none, making}, ask{0, 1, none, making}, ask{none, 1, none, moving}, ask{2, 3, none, moving}
 )
 
 // asks are the calls of each processor that is traced, by their numbers.
 var asks = map[string]map[uint32]ask{
-	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect, chdir, mkdir, mkdirat
+	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect, chdir, mkdir, mkdirat,
+		// rename, link, renameat, linkat, renameat2
 		2: opens, 257: opensIn, 437: runsIn, 4: looks, 6: looks, 262: looksIn, 332: looksIn, 21: looks, 269: looksIn, 439: looksIn, 89: looks, 267: looksIn,
 		59: runs, 322: runsIn, 42: connects, 80: looks, 83: makes, 258: makesIn,
+		82: moves, 86: moves, 264: movesIn, 265: movesIn, 316: movesIn,
 	},
-	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn},
+	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn, 38: movesIn, 37: movesIn, 276: movesIn},
 }
 
 // notice is struct seccomp_notif, and answer struct seccomp_notif_resp.
@@ -135,21 +146,20 @@ func (t *tracer) listen(fd int) {
 	}
 }
 
-// note notes a call, unless it asks for a file of the system, which all programs see.
-func (t *tracer) note(n *notice) {
-	call := asks[runtime.GOARCH][n.number]
+// name is the absolute path that a call asks for; empty for none.
+func (n *notice) name(call *ask) string {
 	text, most := read(n.pid, n.args[call.path]), unix.PathMax
-	if call == connects {
+	if *call == connects {
 		const family = 2 // bytes
 		if len(text) < family || text[0] != unix.AF_UNIX && text[1] != unix.AF_UNIX {
-			return
+			return ""
 		}
 		text, most = text[family:], int(min(max(n.args[2], family), unix.SizeofSockaddrUnix))-family
 	}
 	text, _, _ = bytes.Cut(text[:min(len(text), most)], []byte{0})
 	name := string(text)
 	if name == "" {
-		return
+		return ""
 	}
 	if !filepath.IsAbs(name) {
 		at := "/proc/" + strconv.Itoa(int(n.pid)) + "/cwd"
@@ -159,25 +169,49 @@ func (t *tracer) note(n *notice) {
 		folder, _ := os.Readlink(at)
 		name = filepath.Join(folder, name)
 	}
-	name = filepath.Clean(name)
+	return filepath.Clean(name)
+}
+
+// oneMount says whether a file can be moved from one path to another one.
+func oneMount(from, to string) bool {
+	var a, b unix.Statx_t
+	const what = unix.STATX_MNT_ID
+	return unix.Statx(unix.AT_FDCWD, filepath.Dir(from), 0, what, &a) != nil || unix.Statx(unix.AT_FDCWD, filepath.Dir(to), 0, what, &b) != nil || a.Mnt_id == b.Mnt_id
+}
+
+// note notes a call, unless it asks for a file of the system, which all programs see.
+func (t *tracer) note(n *notice) {
+	call := asks[runtime.GOARCH][n.number]
+	name, from := n.name(&call), ""
+	if call.does == moving {
+		before := &looks
+		if call.folder != none {
+			before = &looksIn
+		}
+		from = n.name(before)
+	}
 	top, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	ofView := slices.ContainsFunc(t.views, func(v View) bool { return within(v.At, name) })
 	if !filepath.IsAbs(name) || slices.Contains(systemFolders, top) && top != "tmp" && !ofView {
 		return
 	}
 	var stat unix.Stat_t
-	there, makes := unix.Stat(name, &stat) == nil, call.makes || call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
+	there, makes := unix.Stat(name, &stat) == nil, call.does >= making || call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
 	if folder := filepath.Dir(name); !there && makes && unix.Stat(folder, &stat) != nil { // what it makes needs that
-		name, makes = folder, false
+		name, makes, from = folder, false, ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	look, known := t.asked[name]
 	const each = 8 // of JSON
 	switch {
-	case look == Missing && known && (there || makes):
+	case !known && t.told+len(name)+each > mostAsked/2:
+		return
+	case from != "" && !oneMount(from, name):
+		look = Moved
+	case look == Missing && known && (there || makes), look == Moved && makes: // what can't be moved is copied
 		look = Made
-	case known || t.told+len(name)+each > mostAsked/2 || !there && makes || there && (!call.opens || stat.Mode&unix.S_IFMT != unix.S_IFREG):
+	case known || !there && makes || there && (call.does != opening || stat.Mode&unix.S_IFMT != unix.S_IFREG):
 		return
 	case there:
 		look = Read
