@@ -1,12 +1,14 @@
 package isolate
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -155,19 +157,66 @@ func setReadOnly(path string, readOnly, below bool) error {
 	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
 }
 
-// loopback brings the loopback interface up, which a new network namespace has down.
-func loopback() error {
+// interfaces starts the loopback interface of this network namespace, and another one with an address for examples, of which nothing has a route: programs find an
+// address of their machine. Where the kernel makes no interface, loopback has it.
+func interfaces() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	request, err := unix.NewIfreq("lo")
+	set := func(name string, change uint, value func(*unix.Ifreq)) error {
+		request, err := unix.NewIfreq(name)
+		if err != nil {
+			return err
+		}
+		value(request)
+		return unix.IoctlIfreq(fd, change, request)
+	}
+	up := func(r *unix.Ifreq) { r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING) }
+	if err := set("lo", unix.SIOCSIFFLAGS, up); err != nil {
+		return err
+	}
+	own := "lo:1"
+	if newPair("eth0") == nil {
+		own = "eth0"
+	}
+	address := func(of ...byte) func(*unix.Ifreq) { return func(r *unix.Ifreq) { _ = r.SetInet4Addr(of) } }
+	_ = errors.Join(set(own, unix.SIOCSIFADDR, address(192, 0, 2, 1)), set(own, unix.SIOCSIFNETMASK, address(255, 255, 255, 255))) // few tests need it
+	for _, name := range []string{"eth0", "veth0"} {                                                                               // where they are
+		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600) // it would have neighbors
+		_ = set(name, unix.SIOCSIFFLAGS, up)
+	}
+	return nil
+}
+
+// newPair makes an interface, and another one that it is connected to.
+func newPair(name string) error {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return err
 	}
-	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
+	defer unix.Close(fd)
+	order := binary.NativeEndian
+	attribute := func(kind uint16, data []byte) []byte {
+		text := append(order.AppendUint16(order.AppendUint16(nil, uint16(unix.SizeofRtAttr+len(data))), kind), data...) //nolint:gosec // short
+		return append(text, make([]byte, -len(text)&(unix.RTA_ALIGNTO-1))...)
+	}
+	body := slices.Concat(make([]byte, unix.SizeofIfInfomsg), attribute(unix.IFLA_IFNAME, []byte(name+"\x00")),
+		attribute(unix.IFLA_LINKINFO, attribute(unix.IFLA_INFO_KIND, []byte("veth"))))
+	head := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body))) //nolint:gosec // short
+	head = order.AppendUint16(order.AppendUint16(head, unix.RTM_NEWLINK), unix.NLM_F_REQUEST|unix.NLM_F_ACK|unix.NLM_F_CREATE|unix.NLM_F_EXCL)
+	if err := unix.Sendto(fd, slices.Concat(head, make([]byte, 8), body), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return err
+	}
+	answer := make([]byte, os.Getpagesize())
+	if n, _, err := unix.Recvfrom(fd, answer, 0); err != nil || n < unix.SizeofNlMsghdr+4 {
+		return errors.Join(err, unix.EBADMSG)
+	}
+	if fault := int32(order.Uint32(answer[unix.SizeofNlMsghdr:])); fault != 0 { //nolint:gosec // a negative number of an error
+		return unix.Errno(-fault)
+	}
+	return nil
 }
 
 // families are the types of sockets that programs can make. Those that are missing here reach what no network namespace contains, such as
