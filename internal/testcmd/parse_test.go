@@ -287,6 +287,15 @@ func (s shown) tells(t *testing.T, code, tests, failures int) {
 	check.Len(t, s.ids, failures, "cases")
 }
 
+// endsEarly checks a run of which no test tells.
+func (s shown) endsEarly(t *testing.T, code int, what string) {
+	t.Helper()
+	s.tells(t, code, 0, 0)
+	if len(s.ran.Beside) != 1 || !strings.Contains(s.ran.Beside[0].What, what) || s.ran.Beside[0].Next != onBase {
+		t.Errorf("beside tests %+v, want %q", s.ran.Beside, what)
+	}
+}
+
 // fails checks an error.
 func (s shown) fails(t *testing.T, want string) {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,8 @@ type Ran struct {
 	Beside []docket.Beside
 	// Output is the end of what the runner printed, unless it printed to a terminal.
 	Output string
+
+	killed string // by which signal; empty if it was not
 }
 
 // Failed says whether anything failed: the command, or a test of it whose failure it ignored.
@@ -48,8 +51,8 @@ type streams struct{ out, err io.Writer }
 // case of the reports, and each line that can't be read.
 //
 // When the context ends, the runner is interrupted once, as by Ctrl-C, unless the terminal did so already; after three seconds it is
-// killed. The error then wraps the context's cause. Further errors: the runner is missing, was killed, wrote no report, or reports
-// that can't be read or are too long.
+// killed. The error then wraps the context's cause. Further errors: the runner is missing, ended well without a report, rejects its command line, or
+// has reports that can't be read or are too long.
 func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, take func(docket.Entry, error)) (_ *Ran, fault error) {
 	temp, err := disk.TempDir("shadowcourt-tests")
 	if err != nil {
@@ -87,8 +90,8 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	if err != nil {
 		return nil, err
 	}
-	if len(paths) == 0 {
-		return ran, c.noReport(ran.ExitCode)
+	if len(paths) == 0 || ran.killed != "" {
+		return ran, c.noReport(ran)
 	}
 	if err := c.read(ctx, ran, paths, folder, take); err != nil {
 		return nil, err
@@ -97,9 +100,10 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	return ran, nil
 }
 
+const onBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"
+
 // beside finds what no test of the reports tells of.
 func (c *Command) beside(ran *Ran) (list []docket.Beside) {
-	const onBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"
 	switch code := "the command ended with exit code " + strconv.Itoa(ran.ExitCode); {
 	case ran.ExitCode == 0:
 	case ran.Failures == 0:
@@ -121,11 +125,23 @@ func (c *Command) beside(ran *Ran) (list []docket.Beside) {
 // maxSkips is of how many skipped modules is told.
 const maxSkips = 20
 
-// noReport is the error of a run without a report.
-func (c *Command) noReport(code int) error {
-	how := fmt.Sprintf("failed with exit code %d", code)
-	if code == 0 {
+// rejected is what runners say of a command line that they can't run, or that no test is of.
+var rejected = regexp.MustCompile(`(?mi)^ERROR: usage: |\b(?:unknown|unrecognized|unexpected) (?:cli |command-line )?(?:option|argument|parameter)|` +
+	`No module named \S*pytest|No test(?:s| files) found`)
+
+// noReport tells that a run ended before its report, or gives the error of one that ran no test.
+func (c *Command) noReport(ran *Ran) error {
+	what := fmt.Sprintf("the command ended with exit code %d before its report was written", ran.ExitCode)
+	how := fmt.Sprintf("failed with exit code %d", ran.ExitCode)
+	switch {
+	case ran.killed != "":
+		what = "the command was killed (" + ran.killed + "), so that its report is missing or incomplete"
+	case ran.ExitCode == 0:
 		how = "ended well"
+	}
+	if ran.killed != "" || ran.ExitCode != 0 && !rejected.MatchString(ran.Output) {
+		ran.Beside = []docket.Beside{{What: what, Next: onBase}}
+		return nil
 	}
 	text := c.Runner + " " + how + ", but wrote no report: see its output"
 	if c.plan.hint != "" {
@@ -188,7 +204,7 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 	case errors.As(err, &exit) && exit.Exited():
 		ran.ExitCode = exit.ExitCode()
 	case errors.As(err, &exit):
-		return fmt.Errorf("%s was killed (%s): its report would be incomplete", c.Runner, exit.ProcessState)
+		ran.ExitCode, ran.killed = exit.ExitCode(), exit.String()
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s can't be started: %s is not there; install it, or give its path", c.Runner, args[0])
 	case errors.Is(err, fs.ErrPermission):

@@ -58,6 +58,7 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 		"own.xml":          oneFailure,
 		"pytest":           "#!/bin/sh\necho '" + oneFailure + "' > own.xml; echo $A > said\n",
 		"silent/pytest":    "#!/bin/sh\nexit 4\n",
+		"wrong/pytest":     "#!/bin/sh\necho 'ERROR: usage: pytest'; exit 4\n",
 		"damaged/pytest":   "#!/bin/sh\necho '<testsuite><testcase' > own.xml\n",
 		"killed/pytest":    "#!/bin/sh\nkill -9 $$\n",
 		"forbidden/pytest": "",
@@ -66,13 +67,14 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 	must.Do(t, os.Chmod(filepath.Join(dir, "forbidden", "pytest"), 0o600))
 	runIn(t, dir, "A=b", "./pytest", "--junitxml", "own.xml").tells(t, 0, 2, 1)
 	check.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "said")))(t)), "b\n", "A")
-	runIn(t, dir, "silent/pytest", "--junitxml=own.xml").fails(t, "pytest failed with exit code 4, but wrote no report")
+	runIn(t, dir, "silent/pytest", "--junitxml=own.xml").endsEarly(t, 4, "the command ended with exit code 4 before its report was written")
+	runIn(t, dir, "wrong/pytest", "--own").fails(t, "pytest failed with exit code 4, but wrote no report")
 	runIn(t, dir, "damaged/pytest", "--junitxml=own.xml").fails(t, "the report of pytest can't be read: ")
-	runIn(t, dir, "killed/pytest").fails(t, "pytest was killed (signal: killed)")
+	runIn(t, dir, "killed/pytest").endsEarly(t, -1, "the command was killed (signal: killed), so that its report is missing or incomplete")
 	runIn(t, dir, "forbidden/pytest").fails(t, "pytest can't be started: forbidden/pytest is not executable")
 	runIn(t, dir, "gone/pytest").fails(t, "pytest can't be started: gone/pytest is not there")
 	runIn(t, dir, "./jest", "--json").fails(t, "the report of jest, ")
-	runIn(t, dir, "env", "PATH="+dir+"/silent", "pytest").fails(t, "exit code 4")
+	runIn(t, dir, "env", "PATH="+dir+"/silent", "pytest").endsEarly(t, 4, "exit code 4")
 	c := parsed(t, dir, "pytest")
 	c.line.words[0] = "pytest-that-nobody-has"
 	runCommand(t, c).fails(t, "is not there; install it, or give its path")
