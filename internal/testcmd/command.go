@@ -18,6 +18,7 @@ package testcmd
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,6 +115,7 @@ func Parse(dir string, args []string) (*Command, error) {
 	}
 	c := &Command{Runner: v.runner.name, dir: dir, env: env, line: v, plan: p}
 	c.complete()
+	c.places()
 	for _, flag := range p.flags {
 		flag = strings.ReplaceAll(flag, reportPlace, "REPORT")
 		c.Added = append(c.Added, strings.ReplaceAll(flag, folderPlace+"/", ""))
@@ -191,10 +193,23 @@ func (c *Command) Passed() Passed {
 		}
 		return p
 	}
+	if printed := c.printed(); printed != "" {
+		p.Env = append(p.Env, pytestOptions+"="+strings.TrimSpace(c.variable(pytestOptions)+" "+printed))
+	}
 	plain := strings.Fields(v.runner.plain)
-	for _, arg := range v.args {
+	for i, arg := range v.args {
 		if arg == "--" {
 			break
+		}
+		if v.runner.name == runnerPytest && valued.MatchString(arg) {
+			value := arg[2:]
+			if value == "" && i+1 < len(v.args) {
+				value = v.args[i+1]
+			}
+			if arg[1] != 'p' || !slices.Contains(strings.Fields(harmless), value) {
+				p.Left = append(p.Left, arg[:2]+" "+value)
+			}
+			continue
 		}
 		name, _, _ := strings.Cut(arg, "=")
 		known := slices.Contains(plain, name) || len(name) > 2 && name[1] != '-' && slices.Contains(plain, name[:2]) // such as -n4
@@ -203,6 +218,40 @@ func (c *Command) Passed() Passed {
 		}
 	}
 	return p
+}
+
+const (
+	runnerPytest  = "pytest"
+	pytestOptions = "PYTEST_ADDOPTS"
+	// harmless are plugins of pytest that keep or show results, with the option to leave them out.
+	harmless = "no:cacheprovider no:cov no:faulthandler no:html no:instafail no:metadata no:pastebin no:sugar"
+)
+
+// letters are short options of pytest in one word, without values, and valued is one with a value.
+var letters, valued = regexp.MustCompile(`^-[vqslx]+$`), regexp.MustCompile(`^-[pocW]`)
+
+// printed are the options of pytest by which failures are shown otherwise, so that those of reruns look the same.
+func (c *Command) printed() string {
+	if c.Runner != runnerPytest {
+		return ""
+	}
+	var flags []string
+	verbose, args := 0, slices.Concat(c.line.args, c.plan.flags)
+	for i, arg := range args {
+		switch name, _, _ := strings.Cut(arg, "="); {
+		case letters.MatchString(arg):
+			verbose += strings.Count(arg, "v") - strings.Count(arg, "q")
+		case arg == "--verbose":
+			verbose++
+		case arg == "--quiet":
+			verbose--
+		case (arg == "--tb" || arg == "--verbosity") && i+1 < len(args):
+			flags = append(flags, arg+"="+args[i+1])
+		case name == "--tb" || name == "--verbosity" || arg == "--full-trace":
+			flags = append(flags, arg)
+		}
+	}
+	return strings.Join(append(flags, slices.Repeat([]string{"-v"}, max(verbose, 0))...), " ")
 }
 
 // What is done with a flag of go test.

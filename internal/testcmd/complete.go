@@ -108,6 +108,31 @@ func (c *Command) complete() {
 	c.Completed += ", so that tests after a failure run too"
 }
 
+// bare is a style of pytest that shows neither places nor whole messages.
+var bare = regexp.MustCompile(`--tb[= ]["']?(?:no|line)\b`)
+
+// places has pytest show where tests fail, by which one failure is told from another.
+func (c *Command) places() {
+	if c.Runner != runnerPytest {
+		return
+	}
+	from := ""
+	if style := option(c.line.args, "--tb"); style == "" {
+		from = c.asked(pytestOptions, stoppings[runnerPytest].files, bare)
+	} else if bare.MatchString("--tb=" + style) {
+		from = "--tb=" + style
+	}
+	if from == "" {
+		return
+	}
+	c.plan.flags = append(c.plan.flags, "--tb=short")
+	before := c.Runner + " is run"
+	if c.Completed != "" {
+		before = c.Completed + ", and"
+	}
+	c.Completed = before + " with --tb=short, in spite of " + from + ", so that failures can be told apart"
+}
+
 // ends are the arguments that end a run at a failure, and the indices of those that are taken out.
 func (s *stopping) ends(runner string, args []string) (ended []string, out []int) {
 	own := false // of go test: the tests' own arguments follow

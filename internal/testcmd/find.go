@@ -284,7 +284,8 @@ var runners = []runner{
 	{
 		name: "pytest", programs: []string{"pytest", "py.test"}, code: 1, never: "--collect-only --co --version -V -h --help --fixtures --markers --setup-plan",
 		plain: "-k -m --junitxml --junit-xml --tb --color --maxfail --lf --last-failed --ff --failed-first --sw --nf --durations --no-header --verbose --quiet --exitfirst --cov --cov-report --cov-fail-under --cov-branch --cov-append --no-cov " +
-			"-r -n --numprocesses --dist -l --showlocals --show-capture --capture --cache-clear --log-cli-level --durations-min --reruns --timeout", plan: planPytest,
+			"-r -n --numprocesses --dist -l --showlocals --show-capture --capture --cache-clear --log-cli-level --durations-min --reruns --timeout " +
+			"--full-trace --verbosity --ignore --ignore-glob --deselect --strict-markers --strict-config --disable-warnings --no-summary --no-showlocals", plan: planPytest,
 	},
 	{
 		name: "jest", programs: []string{"jest"}, never: "--listTests --showConfig --version --help -h --init --clearCache --watch --watchAll",

@@ -119,6 +119,8 @@ func TestAccept_AK2_RunsAreCompleted(t *testing.T) {
 		{dir, "npm run py", "npm run py -- --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of -x"},
 		{dir, "env PYTEST_ADDOPTS=--maxfail=1 pytest", "env PYTEST_ADDOPTS=--maxfail=1 pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of PYTEST_ADDOPTS"},
 		{configured, "pytest", "pytest --junitxml=REPORT --maxfail=0 --continue-on-collection-errors", "in spite of pytest.ini"},
+		{dir, "pytest --tb=long --tb no", "pytest --tb=long --tb no --junitxml=REPORT --maxfail=0 --continue-on-collection-errors --tb=short", "is run with --tb=short, in spite of --tb=no"},
+		{dir, "PYTEST_ADDOPTS=--tb=line pytest -x", "pytest -x --junitxml=REPORT --maxfail=0 --continue-on-collection-errors --tb=short", "run too, and with --tb=short, in spite of PYTEST_ADDOPTS"},
 		{stepwise, "pytest", "pytest --junitxml=REPORT", "! pyproject.toml has the run end at a failure"},
 		{dir, "jest --bail=2 src", "jest src --json --outputFile=REPORT --bail=0", "without --bail=2"},
 		{dir, "npm run jest", "npm run jest -- --json --outputFile=REPORT --bail=0", "in spite of --bail"},
@@ -209,7 +211,10 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 		{line: "A=b env C=d timeout 5m go test .", env: "A=b C=d"},
 		{line: "npm run go", left: "-tags=a"},
 		{line: "C=d npm test", env: "C=d", left: "--config=x.json"},
-		{line: "pytest -vv -x --tb=short -k a -n4 -rA -p no:randomly --strict-markers -- -b", left: "-p --strict-markers"},
+		{line: "pytest -vv -x --tb=short -k a -n4 -rA -p no:randomly -pown -o a=b --strict-config --own -- -b", env: "PYTEST_ADDOPTS=--tb=short -v -v", left: "-p no:randomly -p own -o a=b --own"},
+		{line: "pytest -p no:cacheprovider -pno:cov -q --durations=3"},
+		{line: "PYTEST_ADDOPTS=-ra pytest -xvq --verbose --tb native", env: "PYTEST_ADDOPTS=-ra PYTEST_ADDOPTS=-ra --tb=native -v"},
+		{line: "pytest --tb no --full-trace", env: "PYTEST_ADDOPTS=--tb=no --full-trace --tb=short"},
 		{line: "mvn -q test -Dtest=A -Dzone=UTC", left: "-Dzone=UTC"},
 	} {
 		command, err := Parse(dir, strings.Fields(c.line))
