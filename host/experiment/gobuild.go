@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,7 +26,7 @@ const maxBuildOutput = 64 << 10
 type goTests struct {
 	facts
 	modules []module
-	tested  map[string]bool // folders of the tree under test that have test files
+	folders map[string]bool // of the tree under test, see goFolders
 
 	command string
 	reader  string            // test2json, which the go command takes long to find
@@ -48,7 +47,7 @@ func openGo(ctx context.Context, source *origin, config *Config) (*goTests, erro
 	}
 	g := &goTests{
 		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: give(userVariables(environment{}, goVariables...), config.Env)},
-		modules: modules, tested: testedFolders(source.Head), hide: source.Top, head: source.Head,
+		modules: modules, folders: goFolders(source.Head), hide: source.Top, head: source.Head,
 		flags: config.Flags, passed: config.TestFlags, given: config.Env,
 	}
 	if !source.Committed {
@@ -93,7 +92,7 @@ func (g *goTests) sees(path string) bool {
 
 func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
 	t := f.goTest
-	if !w.tested()[path.Join(t.module, t.folder)] {
+	if !t.in(w.folders()) {
 		return nil, errNoTests
 	}
 	if err := w.write(ctx); err != nil {
@@ -139,7 +138,7 @@ func (g *goTests) building(ctx context.Context, w *workspace, b *goBinary, folde
 	if b != nil { // else the go command did not come as far as to look for other packages
 		run.Loaded = g.loaded(ctx, w, b, folder, b.pack, out, flags)
 	}
-	if err == nil {
+	if err == nil || errors.Is(err, errNoTests) { // then the go command builds the package itself
 		args := slices.Concat([]string{"test", "-run=^$", "-exec=true", "-buildvcs=false"}, g.flags, flags, []string{b.pack})
 		if _, err = g.run(ctx, folder, out, args...); err != nil {
 			err = asBuildError(b.pack, err)
@@ -175,7 +174,7 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	}
 	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
 	if fields[2] == "0 0" {
-		return nil, fmt.Errorf("%s: %w", pack, errNoTests)
+		return b, fmt.Errorf("%s: %w", pack, errNoTests)
 	}
 	flags = slices.Concat(g.flags, flags)
 	if !strings.Contains(g.env["GOFLAGS"]+" "+strings.Join(flags, " "), "-ldflags") {

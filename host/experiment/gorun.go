@@ -222,15 +222,21 @@ func ignored(folder string) bool {
 	return folder == "testdata" || folder == "vendor" || strings.HasPrefix(folder, "_") || strings.HasPrefix(folder, ".")
 }
 
-// testedFolders are the folders of a tree that have test files of Go.
-func testedFolders(t *repo.Tree) map[string]bool {
+// goFolders are the folders of a tree with files of Go; true: with test files.
+func goFolders(t *repo.Tree) map[string]bool {
 	tested := map[string]bool{}
 	for _, name := range t.Paths() {
-		if strings.HasSuffix(name, "_test.go") {
-			tested[path.Dir(name)] = true
+		if strings.HasSuffix(name, ".go") {
+			tested[path.Dir(name)] = tested[path.Dir(name)] || strings.HasSuffix(name, "_test.go")
 		}
 	}
 	return tested
+}
+
+// in says whether there is something to run in the folders of a tree: tests, or a package that does not build.
+func (t *goTarget) in(folders map[string]bool) bool {
+	tested, has := folders[path.Join(t.module, t.folder)]
+	return tested || t.builds && has
 }
 
 // serves: a binary knows nothing of the checkout.
@@ -270,7 +276,7 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 		}
 	}
 	pack := path.Join(t.module, t.folder)
-	if at == "" || !g.tested[pack] {
+	if at == "" || !t.in(g.folders) {
 		return nil, fmt.Errorf("no tests of package %q are in the source", test.Package)
 	}
 	f.unit = strings.Join(append([]string{pack}, t.flags...), " ")

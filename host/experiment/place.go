@@ -249,7 +249,7 @@ type workspace struct {
 	unmade  atomic.Pointer[string] // names what the folder has not as git would check it out
 	writes  int                    // how often the tree was written
 	built   map[string]built       // by toolchain and unit
-	tested  func() map[string]bool // folders that have test files of Go
+	folders func() map[string]bool // see goFolders
 	runs    recordings
 }
 
@@ -262,7 +262,7 @@ type built struct {
 func newWorkspace(t *repo.Tree, digest, folder string) *workspace {
 	return &workspace{
 		tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{},
-		tested: sync.OnceValue(func() map[string]bool { return testedFolders(t) }),
+		folders: sync.OnceValue(func() map[string]bool { return goFolders(t) }),
 	}
 }
 
