@@ -454,7 +454,7 @@ func (o *options) ask(cmd *cobra.Command, s cli.Streams, p *cli.Progress, change
 				return err
 			}
 		}
-		if next = nil; ctx.Err() == nil && sum.exit() == nil {
+		if next = nil; ctx.Err() == nil && sum.rests() {
 			next = o.account.rest(ctx, s.Err, p, o.budget, failures)
 		}
 	}
@@ -500,6 +500,14 @@ func (s *summary) add(a *alibi.Answer, held bool) {
 }
 
 func (s *summary) all() int { return s.yours + s.open + s.not }
+
+// rests says whether no answer decides the exit code yet. With --fail-on none it is the one that the command would have without.
+func (s summary) rests() bool {
+	if len(s.policy) == 0 {
+		s.policy = nil
+	}
+	return s.exit() == nil
+}
 
 // exit is the exit code.
 func (s *summary) exit() error {
