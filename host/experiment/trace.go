@@ -266,7 +266,7 @@ func (r *defined) loadedFiles(written []byte, top, source string, env environmen
 			names = append(r.packagesOf(env.Tree, source), "")
 		}
 		switch {
-		case slices.Contains(names, name) && name != "":
+		case slices.Contains(names, name) && name != "" && !strings.Contains(filepath.ToSlash(file), "/node_modules/.vite-temp/"): // a bundle of this run's own settings
 			return ofProject
 		case strings.Contains(filepath.ToSlash(file), "/node_modules/"):
 			return installedFor

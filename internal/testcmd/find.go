@@ -274,7 +274,9 @@ type runner struct {
 	code int
 	// skips finds in its output what it left out because something before it failed.
 	skips *regexp.Regexp
-	plan  func(dir string, args []string) (*plan, error)
+	// beside finds in its output what it tells beside tests.
+	beside *regexp.Regexp
+	plan   func(dir string, args []string) (*plan, error)
 }
 
 const runnerGo = "go test"
@@ -288,16 +290,17 @@ var runners = []runner{
 			"--full-trace --verbosity --ignore --ignore-glob --deselect --strict-markers --strict-config --disable-warnings --no-summary --no-showlocals", plan: planPytest,
 	},
 	{
-		name: "jest", programs: []string{"jest"}, never: "--listTests --showConfig --version --help -h --init --clearCache --watch --watchAll",
+		name: "jest", programs: []string{"jest"}, beside: regexp.MustCompile(`(?m)^Jest: .*|^Ran all test suites(?s:.*)`), never: "--listTests --showConfig --version --help -h --init --clearCache --watch --watchAll",
 		plain: "-t --testNamePattern --ci --coverage --verbose --silent --json --outputFile --bail --color --colors --no-color --passWithNoTests --reporters --onlyChanged --watchAll " +
 			"-i --runInBand -w --maxWorkers --detectOpenHandles --forceExit --logHeapUsage --cache --no-cache --coverageReporters", plan: planJest,
 	},
 	{
-		name: "vitest", programs: []string{"vitest"}, code: 1, never: "--version -v --help -h --watch -w --ui --standalone",
+		name: "vitest", programs: []string{"vitest"}, code: 1, beside: regexp.MustCompile(`(?m)^⎯+ Unhandled (?s:.*?)^ Test Files |^ERROR: Coverage .*|^ +Duration (?s:.*)`), never: "--version -v --help -h --watch -w --ui --standalone",
 		plain: "-t --testNamePattern --run --reporter --reporters --outputFile --outputFile.junit --coverage --bail --passWithNoTests --silent --hideSkippedTests --maxWorkers --minWorkers", plan: planVitest,
 	},
 	{
-		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, code: 1, skips: regexp.MustCompile(`(?m)^\[INFO\] (.+?) \.* ?SKIPPED\s*$`), never: "--version -v --help -h",
+		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, code: 1, skips: regexp.MustCompile(`(?m)^\[INFO\] (.+?) \.* ?SKIPPED\s*$`),
+		beside: regexp.MustCompile(`(?m)^\[ERROR\] Failed to execute goal org\.jacoco:.*`), never: "--version -v --help -h",
 		plain: "--quiet -B --batch-mode -o --offline -T -e -X -pl --projects -am -fae --fail-at-end -fn -ff -U -ntp --no-transfer-progress -f --file -Dtest -Dit.test -DfailIfNoTests -Dsurefire.failIfNoSpecifiedTests -Dmaven.test.failure.ignore -Dstyle.color", plan: planMaven,
 	},
 	{

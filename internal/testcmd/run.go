@@ -36,7 +36,10 @@ type Ran struct {
 	Beside []docket.Beside
 	// Output is the end of what the runner printed, unless it printed to a terminal.
 	Output string
+	// Unread says that what it printed beside its tests went to a terminal, and is not known.
+	Unread bool
 
+	said   map[string][]string // of Go by package
 	killed string // by which signal; empty if it was not
 }
 
@@ -97,7 +100,9 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 		return nil, err
 	}
 	ran.Beside = c.beside(ran)
-	return ran, nil
+	ran.Unread = printed.terminal && (c.Runner == "pytest" || c.line.runner.beside != nil)
+	ran.said, err = c.said(ran.Output, find.file)
+	return ran, err
 }
 
 const onBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"

@@ -7,12 +7,13 @@ import (
 )
 
 // maxTail is how much of the end of a runner's output is kept.
-const maxTail = 64 << 10
+const maxTail = 1 << 20
 
 // tail keeps the end of what is written through it. Safe for concurrent use.
 type tail struct {
-	mu   sync.Mutex
-	text []byte
+	mu       sync.Mutex
+	text     []byte
+	terminal bool // it goes there, and is not kept
 }
 
 // through passes what is written on, and keeps its end. A terminal is given as it is, so that the runner finds it: what it shows was seen.
@@ -34,6 +35,7 @@ func (t *tail) String() string {
 func (t *tail) writer(to io.Writer, whole bool) io.Writer {
 	if f, ok := to.(*os.File); ok && !whole {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			t.terminal = true
 			return to
 		}
 	}
@@ -47,7 +49,7 @@ type kept struct {
 
 func (k *kept) Write(p []byte) (int, error) {
 	k.mu.Lock()
-	if k.text = append(k.text, p[max(0, len(p)-maxTail):]...); len(k.text) > maxTail {
+	if k.text = append(k.text, p[max(0, len(p)-maxTail):]...); len(k.text) > 2*maxTail {
 		k.text = append(k.text[:0], k.text[len(k.text)-maxTail:]...)
 	}
 	k.mu.Unlock()

@@ -24,7 +24,7 @@ const mostRests = 3
 // account is what is known of a command that was run: whether its failures explain how it ended.
 type account struct {
 	command *testcmd.Command
-	failed  bool // with an exit code
+	ran     *testcmd.Ran
 	took    time.Duration
 	found   *failing
 	skip    string // why its rest is not run; empty for no reason
@@ -39,7 +39,7 @@ var errBudget = errors.New("--budget is used up")
 // them would be hidden behind it (an exit of TestMain, a hook, an error outside of tests, a test that was not run). It gives what fails then: tests
 // that did not fail before, and failures beside tests. Where the command can't leave out a test these are not found, which a warning says.
 func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, budget time.Duration, failures []docket.Entry) []docket.Entry {
-	if a == nil || !a.failed {
+	if a == nil || a.ran.ExitCode == 0 {
 		return nil
 	}
 	text, packages, left := leaveOut(a.command.Form(), failures)
@@ -90,7 +90,6 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 	case errors.Is(err, errBudget):
 		return unknown(errBudget.Error(), larger)
 	case silent && ran.ExitCode == 0: // nothing is left to run
-		return nil
 	case err != nil || len(a.found.faults) > faults:
 		return unknown(errors.Join(append(a.found.faults[faults:], err)...).Error(), "")
 	}
@@ -101,6 +100,12 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 		ran.Beside[i].What = "without the tests that have an alibi " + ran.Beside[i].What
 	}
 	a.found.beside(ran.Beside, ran.Output)
+	if a.ran.Unread {
+		fmt.Fprintf(stderr, "warning: what %s printed beside its tests went to the terminal and is not compared: see whether it tells of a failure\n", a.command.Runner)
+	}
+	if said, lines, ok := a.ran.Unexplained(ran, packages); ok && len(a.found.list) == known {
+		a.found.beside([]docket.Beside{said}, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
+	}
 	return slices.Clone(a.found.list[known:])
 }
 

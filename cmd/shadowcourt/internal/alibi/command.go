@@ -314,7 +314,7 @@ func (o *options) runTests(ctx context.Context, s cli.Streams, args []string, fo
 	ran, err := c.Run(ctx, s.In, s.Err, s.Err, found.take)
 	if err == nil {
 		found.beside(ran.Beside, ran.Output)
-		o.account = &account{command: c, failed: ran.ExitCode != 0, took: time.Since(began), found: found}
+		o.account = &account{command: c, ran: ran, took: time.Since(began), found: found}
 		switch {
 		case found.one != "":
 			o.account.skip = "--explain asks of one test"
