@@ -300,7 +300,7 @@ var runners = []runner{
 	},
 	{
 		name: "mvn", programs: []string{"mvn", "mvnw", "mvnd"}, code: 1, skips: regexp.MustCompile(`(?m)^\[INFO\] (.+?) \.* ?SKIPPED\s*$`),
-		beside: regexp.MustCompile(`(?m)^\[ERROR\] Failed to execute goal org\.jacoco:.*`), never: "--version -v --help -h",
+		beside: regexp.MustCompile(`(?m)^\[INFO\] BUILD |^\[ERROR\] Failed to execute goal org\.jacoco:.*`), never: "--version -v --help -h",
 		plain: "--quiet -B --batch-mode -o --offline -T -e -X -pl --projects -am -fae --fail-at-end -fn -ff -U -ntp --no-transfer-progress -f --file -Dtest -Dit.test -DfailIfNoTests -Dsurefire.failIfNoSpecifiedTests -Dmaven.test.failure.ignore -Dstyle.color", plan: planMaven,
 	},
 	{

@@ -36,11 +36,11 @@ type Ran struct {
 	Beside []docket.Beside
 	// Output is the end of what the runner printed, unless it printed to a terminal.
 	Output string
-	// Unread says that what it printed beside its tests went to a terminal, and is not known.
-	Unread bool
+	// Heard says that it is known what it printed beside its tests. It is not where that went to a terminal.
+	Heard bool
 
 	said   map[string][]string // of Go by package
-	killed string // by which signal; empty if it was not
+	killed string              // by which signal; empty if it was not
 }
 
 // Failed says whether anything failed: the command, or a test of it whose failure it ignored.
@@ -100,8 +100,7 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 		return nil, err
 	}
 	ran.Beside = c.beside(ran)
-	ran.Unread = printed.terminal && (c.Runner == "pytest" || c.line.runner.beside != nil)
-	ran.said, err = c.said(ran.Output, find.file)
+	ran.said, ran.Heard, err = c.said(ran.Output, find.file)
 	return ran, err
 }
 

@@ -20,7 +20,7 @@ var (
 		`^Name +(?:Stmts|\(time)|^\S+(?: +\d+)+ +[\d.]+%|^\S+ +[\d.,]+ \([\d.]+\) |^Coverage \w+ written to |^\d+ (?:empty )?files? skipped |` +
 		`^Required test coverage of .* reached\b|^-+ Generated html report: |^ *% Coverage report from|\|.*\|.*\||^JUNIT report written to |` +
 		`^Test results written to: |^Ran all test suites|^ +(?:Test Files|Duration) |^⎯+ Unhandled Errors |` +
-		`^npm |^(?:error:?|info|Done) (?:Command failed|Visit|script|in) |^\W*(?:ELIFECYCLE|ERR_PNPM)`)
+		`^npm |^\[INFO\] BUILD |^(?:error:?|info|Done) (?:Command failed|Visit|script|in) |^\W*(?:ELIFECYCLE|ERR_PNPM)`)
 	// varies is what differs between two runs: times, addresses, numbers of processes and ports. Other numbers may count what is left open.
 	varies = regexp.MustCompile(`0x[0-9a-f]+|\d{4}[-/]\d\d[-/]\d\d|\d+:\d\d(?::\d\d)?(?:[.,]\d+)?|\b(?:\d+(?:\.\d+)? ?(?:h|m|s|[mnuµμ]s|seconds?))+\b|\d+\.\d+|\d{5,}|\b(?:pid|node):? ?\d+`)
 )
@@ -29,20 +29,21 @@ var (
 const maxSaid = 64 << 10
 
 // said are the lines that a run printed beside its tests, of Go by package: behind the end of the tests, and where the runner tells of errors outside
-// of them.
-func (c *Command) said(output, report string) (lines map[string][]string, err error) {
-	switch lines = map[string][]string{}; {
+// of them. known: they can be told from what tests printed.
+func (c *Command) said(output, report string) (lines map[string][]string, known bool, err error) {
+	switch lines, known = map[string][]string{}, true; {
 	case c.Runner == runnerGo:
 		lines, err = goSaid(report)
 	case c.Runner == "pytest":
-		lines[""] = pytestSaid(strings.Split(output, "\n"))
+		lines[""], known = pytestSaid(strings.Split(output, "\n"))
 	case c.line.runner.beside != nil:
-		lines[""] = strings.Split(strings.Join(c.line.runner.beside.FindAllString(output, -1), "\n"), "\n")
+		found := c.line.runner.beside.FindAllString(output, -1)
+		lines[""], known = strings.Split(strings.Join(found, "\n"), "\n"), len(found) > 0
 	}
 	for p := range lines {
 		lines[p] = slices.DeleteFunc(lines[p], always.MatchString)
 	}
-	return lines, err
+	return lines, known, err
 }
 
 // goSaid reads what the test binaries printed after their last test.
@@ -81,37 +82,39 @@ var (
 	pytestTitle = regexp.MustCompile(`^=+ (.+?) =+$`)
 	pytestOwn   = regexp.MustCompile(`^(?:test session starts|ERRORS|FAILURES|X?PASSES|XFAILURES|warnings summary.*|(?:short|rerun) test summary info|slowest .*durations|.* in [\d.]+s)$`)
 	// pytestLast ends the tests, pytestPlugin what pytest itself tells of them before other plugins do, and pytestEnd all of it.
-	pytestLast   = regexp.MustCompile(`^(?:(?:\S+ )?[.FEsxXR]+ +\[100%\][.FEsxXR]*|\S+::.* \[100%\]|\[gw\d+\] \[100%\] \S+ \S+ ?)`)
+	pytestLast   = regexp.MustCompile(`^(?:(?:\S+ )?[.FEsxXR]+ +\[ *\d+[%/]\d*\][.FEsxXR]*|\S+::.* \[ *\d+[%/]\d*\]|\[gw\d+\] \[ *\d+[%/]\d*\] \S+ \S+ ?)`)
 	pytestPlugin = regexp.MustCompile(`^-+ (?:generated xml file|coverage): .* -+$`)
 	pytestEnd    = regexp.MustCompile(`^(?:=+ )?(?:\d+ \w+(?:, \d+ \w+)*|no tests ran) in [\d.]+s\b`)
 )
 
-// pytestSaid leaves the sections of pytest itself out.
-func pytestSaid(lines []string) (said []string) {
-	end := len(lines)
+// pytestSaid leaves the sections of pytest itself out. Where it does not show how far the tests are, as with -s, nobody knows where they end.
+func pytestSaid(lines []string) (said []string, known bool) {
+	last, end, runs := -1, len(lines), true
 	for i, line := range lines {
+		title := pytestTitle.FindStringSubmatch(line)
+		if runs = runs && (title == nil || title[1] == "test session starts"); runs && pytestLast.MatchString(line) {
+			last = i
+		}
 		if pytestEnd.MatchString(line) {
 			end = i
 		}
 	}
-	own, runs := true, true
+	own := true
 	for i, line := range lines {
-		title := pytestTitle.FindStringSubmatch(line)
-		switch last := pytestLast.FindString(line); {
+		switch title := pytestTitle.FindStringSubmatch(line); {
 		case i == end || pytestPlugin.MatchString(line):
 			own = false
 			continue
+		case i == last:
+			own, line = false, pytestLast.ReplaceAllString(line, "")
 		case i < end && title != nil:
 			own = pytestOwn.MatchString(title[1])
-			runs = runs && title[1] == "test session starts"
-		case runs && last != "":
-			own, line = false, line[len(last):]
 		}
 		if !own {
 			said = append(said, line)
 		}
 	}
-	return said
+	return said, last >= 0
 }
 
 // Unexplained is what the run said beside its tests and a passing run of these packages without the failing tests did not: they may have caused it, or

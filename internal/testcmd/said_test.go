@@ -1,6 +1,7 @@
 package testcmd
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,16 +43,21 @@ func TestAccept_AK1_WhatARunSaysBesideItsTests(t *testing.T) {
 			"Jest: \"global\" coverage threshold for lines (9%) not met: 5%\n3 are left",
 		},
 		"mvn": {
-			"mvn", "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3: There are test failures.\n" +
+			"mvn", "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3: There are test failures.\n" +
 				"[ERROR] Failed to execute goal org.jacoco:jacoco-maven-plugin:0.8:check: Coverage checks have not been met.\n", "[INFO] BUILD SUCCESS\n",
 			"[ERROR] Failed to execute goal org.jacoco:jacoco-maven-plugin:0.8:check: Coverage checks have not been met.",
 		},
 	} {
 		command := parsed(t, t.TempDir(), c.runner, "test")
-		first, rest := &Ran{said: must.Get(command.said(c.first, ""))(t)}, &Ran{said: must.Get(command.said(c.rest, ""))(t)}
-		_, lines, _ := first.Unexplained(rest, nil)
+		var first, rest Ran
+		var faults [2]error
+		first.said, first.Heard, faults[0] = command.said(c.first, "")
+		rest.said, _, faults[1] = command.said(c.rest, "")
+		must.Do(t, errors.Join(faults[:]...))
+		check.Equal(t, first.Heard, true, name, "known")
+		_, lines, _ := first.Unexplained(&rest, nil)
 		check.Equal(t, strings.Join(lines, "\n"), c.want, name)
-		if _, lines, ok := rest.Unexplained(rest, nil); ok {
+		if _, lines, ok := rest.Unexplained(&rest, nil); ok {
 			t.Errorf("%s: beside itself a run says %q", name, lines)
 		}
 	}

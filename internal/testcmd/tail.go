@@ -11,9 +11,8 @@ const maxTail = 1 << 20
 
 // tail keeps the end of what is written through it. Safe for concurrent use.
 type tail struct {
-	mu       sync.Mutex
-	text     []byte
-	terminal bool // it goes there, and is not kept
+	mu   sync.Mutex
+	text []byte
 }
 
 // through passes what is written on, and keeps its end. A terminal is given as it is, so that the runner finds it: what it shows was seen.
@@ -35,7 +34,6 @@ func (t *tail) String() string {
 func (t *tail) writer(to io.Writer, whole bool) io.Writer {
 	if f, ok := to.(*os.File); ok && !whole {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			t.terminal = true
 			return to
 		}
 	}

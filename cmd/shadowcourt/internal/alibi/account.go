@@ -100,8 +100,8 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 		ran.Beside[i].What = "without the tests that have an alibi " + ran.Beside[i].What
 	}
 	a.found.beside(ran.Beside, ran.Output)
-	if a.ran.Unread {
-		fmt.Fprintf(stderr, "warning: what %s printed beside its tests went to the terminal and is not compared: see whether it tells of a failure\n", a.command.Runner)
+	if !a.ran.Heard {
+		fmt.Fprintf(stderr, "warning: what %s printed beside its tests is not known and not compared: see whether it tells of a failure\n", a.command.Runner)
 	}
 	if said, lines, ok := a.ran.Unexplained(ran, packages); ok && len(a.found.list) == known {
 		a.found.beside([]docket.Beside{said}, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
