@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -123,12 +124,12 @@ func (r *Ran) Unexplained(rest *Ran, packages []string) (b docket.Beside, lines 
 	plain := func(line string) string {
 		return varies.ReplaceAllString(casebook.Portable(strings.TrimSpace(line)), "0")
 	}
-	for p, said := range r.said {
+	for _, p := range slices.Sorted(maps.Keys(r.said)) {
 		known := map[string]bool{}
 		for _, line := range rest.said[p] {
 			known[plain(line)] = true
 		}
-		for _, line := range said {
+		for _, line := range r.said[p] {
 			if !known[plain(line)] && (p == "" || slices.Contains(packages, p)) {
 				lines = append(lines, line)
 			}
