@@ -182,8 +182,8 @@ func interfaces() error {
 		own = "eth0"
 	}
 	address := func(of ...byte) func(*unix.Ifreq) { return func(r *unix.Ifreq) { _ = r.SetInet4Addr(of) } }
-	_ = errors.Join(set(own, unix.SIOCSIFADDR, address(192, 0, 2, 1)), set(own, unix.SIOCSIFNETMASK, address(255, 255, 255, 255))) // few tests need it
-	for _, name := range []string{"eth0", "veth0"} {                                                                               // where they are
+	_ = errors.Join(set(own, unix.SIOCSIFADDR, address(198, 18, 87, 201)), set(own, unix.SIOCSIFNETMASK, address(255, 255, 255, 255))) // few tests need it
+	for _, name := range []string{"eth0", "veth0"} {                                                                                   // where they are
 		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600) // it would have neighbors
 		_ = set(name, unix.SIOCSIFFLAGS, up)
 	}
