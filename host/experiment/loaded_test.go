@@ -161,12 +161,13 @@ func workspaces(t *testing.T, runner string) (string, *abi.Case) {
 	if runner == "vitest" {
 		maps.Copy(files, map[string]string{
 			"packages/core/package.json": `{"name": "@shop/core", "version": "1.0.0", "type": "module", "exports": "./index.js"}`,
+			"vitest.config.mjs":          "export default { test: {} };\n", // vite puts a bundle of it into node_modules
 			"packages/core/index.js":     "export const rate = (n) => n;\n",
 			"src/cart.js":                "import { rate } from \"@shop/core\";\nexport const total = (n) => rate(n);\n",
 			"src/cart.test.js":           "import { expect, test } from \"vitest\";\nimport { total } from \"./cart\";\ntest(\"totals\", () => { expect(total(1)).toBe(1); });\n",
 		})
 		failed = &abi.Case{Group: "src/cart.test.js", Subject: "totals fails in src/cart.test.js", Documents: []abi.Document{{
-			Name: "failure", Text: "AssertionError: expected 2 to be 1 // Object.is equality\n\n- Expected\n+ Received\n\n- 1\n+ 2\n\n ❯ src/cart.test.js:3:42\n",
+			Name: "failure", Text: "AssertionError: expected 2 to be 1 // Object.is equality\n\n- Expected\n+ Received\n\n- 1\n+ 2\n\n ❯ src/cart.test.js:3:41\n",
 		}}}
 	}
 	files["package.json"] = strings.ReplaceAll(files["package.json"], "RUNNER", runner)
