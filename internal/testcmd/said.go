@@ -2,6 +2,7 @@ package testcmd
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -21,7 +22,7 @@ var (
 		`^Name +(?:Stmts|\(time)|^\S+(?: +\d+)+ +[\d.]+%|^\S+ +[\d.,]+ \([\d.]+\) |^Coverage \w+ written to |^\d+ (?:empty )?files? skipped |` +
 		`^Required test coverage of .* reached\b|^-+ Generated html report: |^ *% Coverage report from|\|.*\|.*\||^JUNIT report written to |` +
 		`^Test results written to: |^Ran all test suites|^ +(?:Test Files|Duration) |^⎯+ Unhandled Errors |` +
-		`^npm |^\[INFO\] BUILD |^(?:error:?|info|Done) (?:Command failed|Visit|script|in) |^\W*(?:ELIFECYCLE|ERR_PNPM)`)
+		`^npm |^::(?:error|warning|notice) |^\[INFO\] BUILD |^(?:error:?|info|Done) (?:Command failed|Visit|script|in) |^\W*(?:ELIFECYCLE|ERR_PNPM)`)
 	// varies is what differs between two runs: times, addresses, numbers of processes and ports. Other numbers may count what is left open.
 	varies = regexp.MustCompile(`0x[0-9a-f]+|\d{4}[-/]\d\d[-/]\d\d|\d+:\d\d(?::\d\d)?(?:[.,]\d+)?|\b(?:\d+(?:\.\d+)? ?(?:h|m|s|[mnuµμ]s|seconds?))+\b|\d+\.\d+|\d{5,}|\b(?:pid|node):? ?\d+`)
 )
@@ -32,6 +33,7 @@ const maxSaid = 64 << 10
 // said are the lines that a run printed beside its tests, of Go by package: behind the end of the tests, and where the runner tells of errors outside
 // of them. known: they can be told from what tests printed.
 func (c *Command) said(output, report string) (lines map[string][]string, known bool, err error) {
+	output = strings.ReplaceAll(output, "\r\n", "\n")
 	switch lines, known = map[string][]string{}, true; {
 	case c.Runner == runnerGo:
 		lines, err = goSaid(report)
@@ -57,12 +59,12 @@ func goSaid(report string) (map[string][]string, error) {
 	text, over := map[string]string{}, map[string]bool{}
 	for in := bufio.NewReaderSize(file, maxGoLine); ; {
 		line, err := in.ReadSlice('\n')
-		var e struct{ Action, Package, Test, Output string }
+		var e struct{ Action, Package, Output string }
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull): // the rest of the line is no event either
 		case err != nil && !errors.Is(err, io.EOF):
 			return nil, err
-		case json.Unmarshal(line, &e) != nil || e.Action != "output" || e.Test != "":
+		case bytes.Contains(line, []byte(`"Test":"`)) || json.Unmarshal(line, &e) != nil || e.Action != "output":
 		case over[e.Package] && len(text[e.Package]) < maxSaid:
 			text[e.Package] += e.Output
 		case e.Output == "FAIL\n" || e.Output == "PASS\n":
@@ -130,8 +132,12 @@ func (r *Ran) Unexplained(rest *Ran, packages []string) (b docket.Beside, lines 
 			known[plain(line)] = true
 		}
 		for _, line := range r.said[p] {
-			if !known[plain(line)] && (p == "" || slices.Contains(packages, p)) {
+			switch {
+			case known[plain(line)]:
+			case p == "":
 				lines = append(lines, line)
+			case slices.Contains(packages, p):
+				lines = append(lines, p+": "+line)
 			}
 		}
 	}

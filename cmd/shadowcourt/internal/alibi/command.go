@@ -250,7 +250,7 @@ func (f *failing) add(entry docket.Entry) {
 	case !f.repeated.Has(&entry):
 		f.list = append(f.list, entry)
 	case last >= 0 && f.list[last].Case.ID+"#2" == c.ID && len(c.Documents) > 0 && strings.HasPrefix(c.Documents[0].Text, "failed on teardown with "):
-		f.list[last].Case.Documents = append(f.list[last].Case.Documents, c.Documents...)
+		f.list[last].Case.Documents = append(f.list[last].Case.Documents, abi.Document{Name: "teardown", Text: c.Documents[0].Text})
 		f.repeated.Count--
 	}
 }
