@@ -126,8 +126,9 @@ var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:pytest|mypy|ruff)_
 	`\.pyc$|^(?:\.\./)+(?:node_modules|\.git)$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
 	`^~/(?:\.cache|\.npm|\.npmrc|\.local/lib|\.node_(?:modules|libraries)|\.config/(?:go|pip)|\.pydistutils\.cfg|\.bash[^/]*|\.profile|\.inputrc|\.terminfo)(?:/|$)`)
 
-// ofRunner are files that runners look for in each run, in many folders. A new one that is not committed is a part of the change.
-var ofRunner = regexp.MustCompile(`(?:^|/)(?:conftest|__init__|setup)\.py$|(?:^|/)(?:\.?pytest|tox)\.ini$|(?:^|/)(?:pyproject\.toml|setup\.cfg|(?:package|tsconfig[^/]*)\.json|\.babelrc[^/]*|[^/]+\.config\.[cm]?[jt]sx?)$`)
+// sought are files that runners look for in each run: where no commit has them yet, they are of the change.
+var sought = regexp.MustCompile(`(?:^|/)(?:conftest\.py|__init__\.py|\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:py|cfg)|package\.json|tsconfig[^/]*\.json|` +
+	`[^/]+\.config\.[cm]?[jt]s|\.babelrc[^/]*)$`)
 
 // beside is the path of a file beside the tree from the folder of the tree, where that lies elsewhere than the checkout.
 func (l *laboratory) beside(name string) (rel string, ok bool) {
@@ -153,7 +154,7 @@ func (l *laboratory) file(name string, made bool) string {
 		_, has := l.tree.File(rel)
 		changed, brought := l.head.File(rel)
 		switch why, folder = "git ignores, so that experiments lack it", "git does not keep, so that experiments lack it"; {
-		case has || made || brought && (!changed.Untracked() || ofRunner.MatchString(rel)):
+		case has || brought && (!changed.Untracked() || sought.MatchString(rel)) || made:
 			return ""
 		case strings.HasPrefix(rel+"/", ".git/"):
 			if _, err := os.Stat(filepath.Join(l.checkout, ".git")); err != nil {

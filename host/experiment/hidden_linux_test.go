@@ -61,7 +61,7 @@ func lacksWhatIsHidden(t *testing.T, dir string, kinds []hidden, failed func(nam
 	must.Git(t, dir, "commit", "-qm", "green")
 	must.Git(t, dir, "tag", "green")
 	must.Write(t, dir, map[string]string{
-		"local/rates.json": "{}", "local_rates.py": "", "conftest.py": "", "README": "changed\n", "untracked.conf": "x", "added/file": "x", "../beside/rates.json": "{}",
+		"local/rates.json": "{}", "local_rates.py": "", "README": "changed\n", "untracked.conf": "x", "conftest.py": "", "added/file": "x", "../beside/rates.json": "{}",
 	})
 	must.Git(t, dir, "add", "-N", "added")
 	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
