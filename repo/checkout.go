@@ -128,13 +128,10 @@ func (t *Tree) checkOut(ctx context.Context, folder, scratch, commit string, nam
 // such a folder, but for what new ones have by the umask. Of no file the owner's own are missing.
 func (t *Tree) Permissions(now *Tree, file, folder fs.FileMode) map[string]fs.FileMode {
 	odd := map[string]fs.FileMode{}
-	look := func(name string, usual, owner fs.FileMode, kind fs.FileMode) {
+	look := func(name string, usual, owner, kind fs.FileMode) {
 		info, err := os.Lstat(filepath.Join(t.repository.top, filepath.FromSlash(name)))
-		if err != nil || info.Mode().Type() != kind {
-			return
-		}
-		if has := info.Mode().Perm() | owner; has != usual {
-			odd[name] = has
+		if err == nil && info.Mode().Type() == kind && info.Mode().Perm()|owner != usual {
+			odd[name] = info.Mode().Perm() | owner
 		}
 	}
 	folders := map[string]bool{}
@@ -143,12 +140,12 @@ func (t *Tree) Permissions(now *Tree, file, folder fs.FileMode) map[string]fs.Fi
 			folders[in] = true
 			look(in, folder, 0o700, fs.ModeDir)
 		}
-		switch g := now.files[name]; {
-		case g.Blob != f.Blob || g.Mode != f.Mode || !g.work: // a checkout writes it
-		case f.Mode == Regular:
-			look(name, file, 0o600, 0)
-		case f.Mode == Executable:
-			look(name, folder, 0o700, 0)
+		if g := now.files[name]; g.work && g.Blob == f.Blob && g.Mode == f.Mode { // else a checkout writes it
+			if f.Mode == Executable {
+				look(name, folder, 0o700, 0)
+			} else {
+				look(name, file, 0o600, 0)
+			}
 		}
 	}
 	for name, s := range t.subs {

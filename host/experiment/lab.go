@@ -194,7 +194,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if err := l.newModes(); err != nil {
 		return err
 	}
-	l.add(abi.Head, abi.Head, head)
+	l.add(abi.Head, abi.Head, head, head)
 	if l.config.Mode != All {
 		return nil
 	}
@@ -205,12 +205,8 @@ func (l *Lab) prepare(ctx context.Context) error {
 }
 
 // add adds a tree. Equal trees share a folder and what is built there.
-func (l *Lab) add(product, tests abi.TreeRevision, t *repo.Tree) {
-	now := t
-	if head := l.trees[revisions{abi.Head, abi.Head}]; head != nil {
-		now = head.tree
-	}
-	digest, modes := t.Digest(), t.Permissions(now, l.usual[0], l.usual[1])
+func (l *Lab) add(product, tests abi.TreeRevision, t, head *repo.Tree) {
+	digest, modes := t.Digest(), t.Permissions(head, l.usual[0], l.usual[1])
 	if len(modes) > 0 {
 		digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", digest, modes))) // maps are printed in order
 	}
@@ -235,9 +231,9 @@ func (l *Lab) addBase(ctx context.Context, repository *repo.Repository, head *re
 		l.lacking[abi.Base] = oneLine("base: " + err.Error())
 		return ctx.Err()
 	}
-	l.add(abi.Base, abi.Base, base)
-	l.add(abi.Head, abi.Base, repo.Mix(head, base))
-	l.add(abi.Base, abi.Head, repo.Mix(base, head))
+	l.add(abi.Base, abi.Base, base, head)
+	l.add(abi.Head, abi.Base, repo.Mix(head, base), head)
+	l.add(abi.Base, abi.Head, repo.Mix(base, head), head)
 	return nil
 }
 
@@ -252,7 +248,7 @@ func (l *Lab) addTarget(ctx context.Context, repository *repo.Repository, head *
 		l.lacking[abi.Merge] = l.lacking[abi.Target]
 		return ctx.Err()
 	}
-	l.add(abi.Target, abi.Target, target)
+	l.add(abi.Target, abi.Target, target, head)
 	folder := filepath.Join(l.dir.Path, "merge")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -262,7 +258,7 @@ func (l *Lab) addTarget(ctx context.Context, repository *repo.Repository, head *
 		l.lacking[abi.Merge] = oneLine("head can't be merged into the target: " + err.Error())
 		return ctx.Err()
 	}
-	l.add(abi.Merge, abi.Merge, merged)
+	l.add(abi.Merge, abi.Merge, merged, head)
 	return nil
 }
 
@@ -346,15 +342,16 @@ func (l *Lab) canOverlay(ctx context.Context) (bool, error) {
 
 // newModes finds what new files and folders have.
 func (l *Lab) newModes() error {
-	names := []string{filepath.Join(l.dir.Path, "usual"), filepath.Join(l.dir.Path, "usual.d")}
-	err := errors.Join(os.WriteFile(names[0], nil, 0o666), os.Mkdir(names[1], 0o777)) //nolint:gosec // as git would
-	for i, name := range names {
+	folder := filepath.Join(l.dir.Path, "new")
+	file := filepath.Join(folder, "file")
+	err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(file, nil, 0o666)) //nolint:gosec // as git would
+	for i, name := range []string{file, folder} {
 		info, missing := os.Stat(name)
-		if err = errors.Join(err, missing, os.Remove(name)); err == nil {
+		if err = errors.Join(err, missing); err == nil {
 			l.usual[i] = info.Mode().Perm()
 		}
 	}
-	return err
+	return errors.Join(err, os.RemoveAll(folder))
 }
 
 // Close waits for the runs to end and removes what they left. Experiments that are asked for later are not run.

@@ -126,9 +126,6 @@ func HidesFiles() bool { return hides() }
 // CanView says whether the system can show folders in the place of others.
 func CanView() bool { return canView() }
 
-// OneFileSystem says whether two folders are in the same one, as far as the system tells.
-func OneFileSystem(a, b string) bool { return oneFileSystem(a, b) }
-
 // Written is the folder with what a program has written to a view, by the view's index.
 func Written(scratch string, view int) string {
 	return filepath.Join(viewFolder(scratch, view), "upper")

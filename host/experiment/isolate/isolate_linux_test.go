@@ -252,7 +252,7 @@ func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
 	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	script := "exec 3<>/dev/tcp/" + strings.Replace(listener.Addr().String(), ":", "/", 1) + " && echo connected; cat /proc/net/dev; " +
-		"exec 4<>/dev/tcp/192.0.2.1/80; exec 4<>/dev/tcp/198.18.87.201/80; cat /proc/net/fib_trie /proc/net/route; grep -c -v ' lo$' /proc/net/if_inet6"
+		"exec 4<>/dev/tcp/203.0.113.198/80; exec 4<>/dev/tcp/203.0.113.197/80; cat /proc/net/fib_trie /proc/net/route; grep -c -v ' lo$' /proc/net/if_inet6"
 	for network, want := range map[bool]bool{false: false, true: true} {
 		r := shell(t, isolate.Namespaces, script, func(c *isolate.Command) { c.Args[0], c.Network = "bash", network })
 		if got := bytes.Contains(r.Output, []byte("connected")); got != want {
@@ -262,8 +262,8 @@ func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
 			t.Errorf("no loopback:\n%s", r.Output)
 		}
 		head, routes, _ := strings.Cut(string(r.Output), "Iface")
-		if !network && (!strings.Contains(head, "|-- 198.18.87.201\n") || !strings.Contains(head, "192.0.2.1/80: Network is unreachable") ||
-			!strings.Contains(head, "198.18.87.201/80: Connection refused") || strings.Count(routes, "\n") != 2 || !strings.HasSuffix(routes, "\n0\n")) {
+		if !network && (!strings.Contains(head, "|-- 203.0.113.197\n") || !strings.Contains(head, "203.0.113.198/80: Network is unreachable") ||
+			!strings.Contains(head, "203.0.113.197/80: Connection refused") || strings.Count(routes, "\n") != 2 || !strings.HasSuffix(routes, "\n0\n")) {
 			t.Errorf("another address, or a route: %q", r.Output)
 		}
 	}

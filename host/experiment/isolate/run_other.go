@@ -10,4 +10,5 @@ func canView() bool { return false }
 
 func hides() bool { return false }
 
-func oneFileSystem(string, string) bool { return false }
+// OneFileSystem is not known here.
+func OneFileSystem(string, string) bool { return false }

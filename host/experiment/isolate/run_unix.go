@@ -26,7 +26,8 @@ var (
 
 func canView() bool { return strongest() == Namespaces }
 
-func oneFileSystem(a, b string) bool {
+// OneFileSystem says whether two folders are in the same one, as far as the system tells.
+func OneFileSystem(a, b string) bool {
 	var of [2]unix.Stat_t
 	return unix.Stat(a, &of[0]) == nil && unix.Stat(b, &of[1]) == nil && of[0].Dev == of[1].Dev
 }

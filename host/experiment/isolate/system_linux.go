@@ -157,7 +157,7 @@ func setReadOnly(path string, readOnly, below bool) error {
 	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
 }
 
-// interfaces starts the loopback interface of this network namespace, and another one with an address for examples, of which nothing has a route: programs find an
+// interfaces starts the loopback interface of this network namespace, and another one with a rare address for examples, to which nothing is routed: programs find an
 // address of their machine. Where the kernel makes no interface, loopback has it.
 func interfaces() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -165,27 +165,27 @@ func interfaces() error {
 		return err
 	}
 	defer unix.Close(fd)
-	set := func(name string, change uint, value func(*unix.Ifreq)) error {
-		request, err := unix.NewIfreq(name)
+	set := func(name string, change uint, address ...byte) error {
+		r, err := unix.NewIfreq(name)
 		if err != nil {
 			return err
 		}
-		value(request)
-		return unix.IoctlIfreq(fd, change, request)
+		if r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING); change != unix.SIOCSIFFLAGS {
+			err = r.SetInet4Addr(address)
+		}
+		return errors.Join(err, unix.IoctlIfreq(fd, change, r))
 	}
-	up := func(r *unix.Ifreq) { r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING) }
-	if err := set("lo", unix.SIOCSIFFLAGS, up); err != nil {
+	if err := set("lo", unix.SIOCSIFFLAGS); err != nil {
 		return err
 	}
 	own := "lo:1"
 	if newPair("eth0") == nil {
 		own = "eth0"
 	}
-	address := func(of ...byte) func(*unix.Ifreq) { return func(r *unix.Ifreq) { _ = r.SetInet4Addr(of) } }
-	_ = errors.Join(set(own, unix.SIOCSIFADDR, address(198, 18, 87, 201)), set(own, unix.SIOCSIFNETMASK, address(255, 255, 255, 255))) // few tests need it
-	for _, name := range []string{"eth0", "veth0"} {                                                                                   // where they are
+	_ = errors.Join(set(own, unix.SIOCSIFADDR, 203, 0, 113, 197), set(own, unix.SIOCSIFNETMASK, 255, 255, 255, 255)) // few tests need it
+	for _, name := range []string{"eth0", "veth0"} {                                                                 // where they are
 		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600) // it would have neighbors
-		_ = set(name, unix.SIOCSIFFLAGS, up)
+		_ = set(name, unix.SIOCSIFFLAGS)
 	}
 	return nil
 }
@@ -209,12 +209,9 @@ func newPair(name string) error {
 	if err := unix.Sendto(fd, slices.Concat(head, make([]byte, 8), body), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err
 	}
-	answer := make([]byte, os.Getpagesize())
-	if n, _, err := unix.Recvfrom(fd, answer, 0); err != nil || n < unix.SizeofNlMsghdr+4 {
-		return errors.Join(err, unix.EBADMSG)
-	}
-	if fault := int32(order.Uint32(answer[unix.SizeofNlMsghdr:])); fault != 0 { //nolint:gosec // a negative number of an error
-		return unix.Errno(-fault)
+	answer := make([]byte, unix.SizeofNlMsghdr+unix.SizeofNlMsgerr)
+	if _, _, err := unix.Recvfrom(fd, answer, 0); err != nil || order.Uint32(answer[unix.SizeofNlMsghdr:]) != 0 { // the number of an error
+		return errors.Join(err, unix.ENODEV)
 	}
 	return nil
 }

@@ -22,12 +22,12 @@ type ask struct {
 	does                verb
 }
 
-// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, or to move or link another one to it, which is the path before.
+// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, or to move or link another one to it.
 type verb int8
 
-const none = -1
-
 const (
+	none = -1
+
 	looking verb = iota
 	opening
 	making
@@ -184,11 +184,7 @@ func (t *tracer) note(n *notice) {
 	call := asks[runtime.GOARCH][n.number]
 	name, from := n.name(&call), ""
 	if call.does == moving {
-		before := &looks
-		if call.folder != none {
-			before = &looksIn
-		}
-		from = n.name(before)
+		from = n.name(&ask{max(call.folder-2, none), call.path / 2, none, looking}) // the path before
 	}
 	top, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	ofView := slices.ContainsFunc(t.views, func(v View) bool { return within(v.At, name) })
