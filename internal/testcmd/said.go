@@ -24,7 +24,7 @@ var (
 		`^Test results written to: |^Ran all test suites|^ +(?:Test Files|Duration) |^⎯+ Unhandled Errors |` +
 		`^npm |^::(?:error|warning|notice) |^\[INFO\] BUILD |^(?:error:?|info|Done) (?:Command failed|Visit|script|in) |^\W*(?:ELIFECYCLE|ERR_PNPM)`)
 	// varies is what differs between two runs: times, addresses, numbers of processes and ports. Other numbers may count what is left open.
-	varies = regexp.MustCompile(`0x[0-9a-f]+|\d{4}[-/]\d\d[-/]\d\d|\d+:\d\d(?::\d\d)?(?:[.,]\d+)?|\b(?:\d+(?:\.\d+)? ?(?:h|m|s|[mnuµμ]s|seconds?))+\b|\d+\.\d+|\d{5,}|\b(?:pid|node):? ?\d+`)
+	varies = regexp.MustCompile(`0x[0-9a-f]+|\d{4}[-/]\d\d[-/]\d\d|\d+:\d\d(?::\d\d)?(?:[.,]\d+)?|\b(?:\d+(?:\.\d+)? ?(?:h|m|s|[mnuµμ]s|seconds?))+\b|\d+\.\d+|\d{4,}|\b(?i:pid|node|process)\b\W{0,2}\d+`)
 )
 
 // maxSaid is how much is kept of what a package of Go says behind its tests.
