@@ -19,7 +19,7 @@ var catalogue = slices.Concat(
 	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 30, 50, 300),
 	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15, 30),
 	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4, 15),
-	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2, 18, 30),
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2, 5, 13, 30),
 	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 5, 13, 30, 50, 300),
 	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 2, 5, 13, 30),
 	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 6, 13),
