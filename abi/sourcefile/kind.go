@@ -33,6 +33,17 @@ func IsTest(path string) bool {
 	return kind == abi.SourceTest || kind == abi.SourceFixture
 }
 
+// IsOfRunner says whether a file is one that runners of tests look for in each run, in many folders.
+func IsOfRunner(path string) bool {
+	switch base := path[strings.LastIndexByte(path, '/')+1:]; base {
+	case "conftest.py", "__init__.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.py", "setup.cfg", "package.json":
+		return true
+	default:
+		stem, extension := cut(base)
+		return strings.HasSuffix(stem, ".config") || strings.HasPrefix(base, ".babelrc") || strings.HasPrefix(base, "tsconfig") && extension == "json"
+	}
+}
+
 // cut parts a file's name at its last dot; the extension is in lower case.
 func cut(base string) (stem, extension string) {
 	dot := strings.LastIndexByte(base, '.')

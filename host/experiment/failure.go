@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/repo"
@@ -126,10 +127,6 @@ var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:pytest|mypy|ruff)_
 	`\.pyc$|^(?:\.\./)+(?:node_modules|\.git)$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
 	`^~/(?:\.cache|\.npm|\.npmrc|\.local/lib|\.node_(?:modules|libraries)|\.config/(?:go|pip)|\.pydistutils\.cfg|\.bash[^/]*|\.profile|\.inputrc|\.terminfo)(?:/|$)`)
 
-// sought are files that runners look for in each run: where no commit has them yet, they are of the change.
-var sought = regexp.MustCompile(`(?:^|/)(?:conftest\.py|__init__\.py|\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:py|cfg)|package\.json|tsconfig[^/]*\.json|` +
-	`[^/]+\.config\.[cm]?[jt]s|\.babelrc[^/]*)$`)
-
 // beside is the path of a file beside the tree from the folder of the tree, where that lies elsewhere than the checkout.
 func (l *laboratory) beside(name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(l.seen, name)
@@ -154,7 +151,7 @@ func (l *laboratory) file(name string, made bool) string {
 		_, has := l.tree.File(rel)
 		changed, brought := l.head.File(rel)
 		switch why, folder = "git ignores, so that experiments lack it", "git does not keep, so that experiments lack it"; {
-		case has || brought && (!changed.Untracked() || sought.MatchString(rel)) || made:
+		case has || brought && (!changed.Untracked() || sourcefile.IsOfRunner(rel)) || made:
 			return ""
 		case strings.HasPrefix(rel+"/", ".git/"):
 			if _, err := os.Stat(filepath.Join(l.checkout, ".git")); err != nil {
@@ -176,6 +173,9 @@ func (l *laboratory) file(name string, made bool) string {
 		_, temp := below(filepath.Join(l.env.Scratch, "tmp"), os.TempDir(), os.TempDir()+"/")
 		if made || !temp && (within(l.env.Scratch, name) || within(l.written, name)) {
 			return ""
+		}
+		if within("/dev", name) {
+			why = "experiments do not have"
 		}
 		if temp || within("/tmp", name) {
 			why = "tests in experiments do not see: they have a folder of their own for temporary files"

@@ -203,6 +203,9 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},
 		{"plain", `exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mv moved.db made && rm -r made && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
 	}
+	if _, err := os.Stat("/dev/kmsg"); err == nil {
+		kinds = append(kinds, hidden{"Device", `run("test", "-e", "/dev/kmsg")`, "the test reads /dev/kmsg, which experiments do not have"})
+	}
 	test := `package shop
 
 import (

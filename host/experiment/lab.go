@@ -344,7 +344,7 @@ func (l *Lab) canOverlay(ctx context.Context) (bool, error) {
 func (l *Lab) newModes() error {
 	folder := filepath.Join(l.dir.Path, "new")
 	file := filepath.Join(folder, "file")
-	err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(file, nil, 0o666)) //nolint:gosec // as git would
+	err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(file, nil, 0o666))
 	for i, name := range []string{file, folder} {
 		info, missing := os.Stat(name)
 		if err = errors.Join(err, missing); err == nil {

@@ -137,15 +137,15 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 33},
+		{"all is well", config, databaseCase(), "", 34},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
-		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 14},
-		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 14},
-		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 14},
+		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 15},
+		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 15},
+		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 15},
 		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "source " + empty + ": no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -322,7 +322,7 @@ func (w *workspace) write(ctx context.Context) error {
 	if err := removeAll(folder); err != nil {
 		return err
 	}
-	if err := errors.Join(os.MkdirAll(w.folder, 0o700), os.Mkdir(folder, 0o777)); err != nil { //nolint:gosec // as git would
+	if err := errors.Join(os.MkdirAll(w.folder, 0o700), os.Mkdir(folder, 0o777)); err != nil {
 		return err
 	}
 	unmade, err := w.tree.Write(ctx, folder)

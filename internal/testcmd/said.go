@@ -59,7 +59,11 @@ func goSaid(report string) (map[string][]string, error) {
 	text, over := map[string]string{}, map[string]bool{}
 	for in := bufio.NewReaderSize(file, maxGoLine); ; {
 		line, err := in.ReadSlice('\n')
-		var e struct{ Action, Package, Output string }
+		var e struct {
+			Action  string `json:"Action"`
+			Package string `json:"Package"`
+			Output  string `json:"Output"`
+		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull): // the rest of the line is no event either
 		case err != nil && !errors.Is(err, io.EOF):

@@ -199,12 +199,12 @@ func newPair(name string) error {
 	defer unix.Close(fd)
 	order := binary.NativeEndian
 	attribute := func(kind uint16, data []byte) []byte {
-		text := append(order.AppendUint16(order.AppendUint16(nil, uint16(unix.SizeofRtAttr+len(data))), kind), data...) //nolint:gosec // short
+		text := append(order.AppendUint16(order.AppendUint16(nil, uint16(unix.SizeofRtAttr+len(data))), kind), data...)
 		return append(text, make([]byte, -len(text)&(unix.RTA_ALIGNTO-1))...)
 	}
 	body := slices.Concat(make([]byte, unix.SizeofIfInfomsg), attribute(unix.IFLA_IFNAME, []byte(name+"\x00")),
 		attribute(unix.IFLA_LINKINFO, attribute(unix.IFLA_INFO_KIND, []byte("veth"))))
-	head := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body))) //nolint:gosec // short
+	head := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
 	head = order.AppendUint16(order.AppendUint16(head, unix.RTM_NEWLINK), unix.NLM_F_REQUEST|unix.NLM_F_ACK|unix.NLM_F_CREATE|unix.NLM_F_EXCL)
 	if err := unix.Sendto(fd, slices.Concat(head, make([]byte, 8), body), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err

@@ -188,7 +188,7 @@ func (t *tracer) note(n *notice) {
 	}
 	top, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	ofView := slices.ContainsFunc(t.views, func(v View) bool { return within(v.At, name) })
-	if !filepath.IsAbs(name) || slices.Contains(systemFolders, top) && top != "tmp" && !ofView {
+	if !filepath.IsAbs(name) || slices.Contains(systemFolders, top) && top != "tmp" && top != "dev" && !ofView {
 		return
 	}
 	var stat unix.Stat_t
