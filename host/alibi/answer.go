@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -158,6 +159,9 @@ func of(t *trial.Trial, maxFalse float64) *Answer {
 	if beside, ok := docket.BesideOf(&t.Case); ok {
 		a.Refuse(beside.What)
 		a.Lock, a.Next, a.Message = Account, beside.Next, beside.Output
+	} else if _, named := junit.Named(&t.Case); !named && len(a.Runs) == 0 && len(gotest.TestsOf(&t.Case)) == 0 && gotest.UnbuiltOf(&t.Case) == "" {
+		a.Refuse("it failed without a failing test")
+		a.Lock, a.Next = Account, docket.OnBase
 	} else if a.Verdict == IsOpen {
 		a.Lock = c.open(maxFalse)
 		a.Next = cmp.Or(a.Next, map[Lock]string{

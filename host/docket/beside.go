@@ -18,6 +18,9 @@ type Beside struct {
 	What, Next, Output string
 }
 
+// OnBase is what would decide whose a failure is that no test tells of.
+const OnBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"
+
 // nextDocument has what would decide it.
 const nextDocument = "next"
 

@@ -296,7 +296,7 @@ func (s shown) tells(t *testing.T, code, tests, failures int) {
 func (s shown) endsEarly(t *testing.T, code int, what string) {
 	t.Helper()
 	s.tells(t, code, 0, 0)
-	if len(s.ran.Beside) != 1 || !strings.Contains(s.ran.Beside[0].What, what) || s.ran.Beside[0].Next != onBase {
+	if len(s.ran.Beside) != 1 || !strings.Contains(s.ran.Beside[0].What, what) || s.ran.Beside[0].Next != docket.OnBase {
 		t.Errorf("beside tests %+v, want %q", s.ran.Beside, what)
 	}
 }

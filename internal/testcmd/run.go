@@ -104,16 +104,14 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	return ran, err
 }
 
-const onBase = "run the command in a checkout of the base: it is not yours if it ends in the same way there"
-
 // beside finds what no test of the reports tells of.
 func (c *Command) beside(ran *Ran) (list []docket.Beside) {
 	switch code := "the command ended with exit code " + strconv.Itoa(ran.ExitCode); {
 	case ran.ExitCode == 0:
 	case ran.Failures == 0:
-		list = append(list, docket.Beside{What: code + ", and no test failed in its report", Next: onBase})
+		list = append(list, docket.Beside{What: code + ", and no test failed in its report", Next: docket.OnBase})
 	case c.line.runner.code != 0 && ran.ExitCode != c.line.runner.code && (!c.line.script || ran.ExitCode != 1):
-		list = append(list, docket.Beside{What: fmt.Sprintf("%s, and %s ends with %d where tests fail", code, c.Runner, c.line.runner.code), Next: onBase})
+		list = append(list, docket.Beside{What: fmt.Sprintf("%s, and %s ends with %d where tests fail", code, c.Runner, c.line.runner.code), Next: docket.OnBase})
 	}
 	if c.Stops != "" && ran.Failures > 0 {
 		list = append(list, docket.Beside{What: "tests after the first failure did not run: " + c.Stops, Next: "let the run continue after a failure"})
@@ -144,7 +142,7 @@ func (c *Command) noReport(ran *Ran) error {
 		how = "ended well"
 	}
 	if ran.killed != "" || ran.ExitCode != 0 && !rejected.MatchString(ran.Output) {
-		ran.Beside = []docket.Beside{{What: what, Next: onBase}}
+		ran.Beside = []docket.Beside{{What: what, Next: docket.OnBase}}
 		return nil
 	}
 	text := c.Runner + " " + how + ", but wrote no report: see its output"

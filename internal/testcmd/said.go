@@ -149,6 +149,6 @@ func (r *Ran) Unexplained(rest *Ran, packages []string) (b docket.Beside, lines 
 		return b, nil, false
 	}
 	return docket.Beside{
-		What: "beside its tests the command says what it does not say without those that have an alibi: " + shorten(strings.TrimSpace(lines[0])), Next: onBase,
+		What: "beside its tests the command says what it does not say without those that have an alibi: " + shorten(strings.TrimSpace(lines[0])), Next: docket.OnBase,
 	}, lines, true
 }
