@@ -139,6 +139,19 @@ func (t *projectTest) expand(templates []string, report, scratch string) ([]stri
 	return expand(templates, values)
 }
 
+// whole says whether a run is of a file, whatever its tests are.
+func (s *selection) whole() bool {
+	file := false
+	for _, arg := range s.Alone {
+		for _, found := range placeholder.FindAllStringSubmatch(arg, -1) {
+			if file = file || found[1] == "file"; found[1] != "file" && found[1] != "report" && found[1] != "scratch" {
+				return false
+			}
+		}
+	}
+	return file
+}
+
 // match gives the values of the placeholders that come from the test's name alone.
 func (s *selection) match(test junit.Test) (map[string][]string, bool) {
 	values := map[string][]string{"class": {test.Class}, "name": {test.Name}, "rest": {""}}
