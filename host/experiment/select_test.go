@@ -270,11 +270,11 @@ func TestRead(t *testing.T) {
 	file := &selection{Report: "{class} {name}", Alone: []string{"--to={report}", "./{file}"}}
 	for report, want := range map[string]kind{
 		"<testsuite/>": kindAbsent,
-		`<testsuite><testcase classname="c" name="b"><failure>x</failure></testcase></testsuite>`:                               kindPassed, // it loads
-		`<testsuite><testcase classname="c" name="a"><error>x</error></testcase><testcase classname="c" name="b"/></testsuite>`: kindFailed,
+		`<testsuite><testcase classname="c" name="b"><failure>x</failure></testcase></testsuite>`:                                                                        kindPassed, // it loads
+		`<testsuite><testcase classname="c" name="a"><error>x</error></testcase><testcase classname="c" name="a"><failure>{"code":"x"}</failure></testcase></testsuite>`: kindFailed,
 	} {
-		if got, _ := (&projectTest{selection: file, names: []string{"c a"}}).read([]byte(report)); got != want {
-			t.Errorf("a file, %s: %s, want %s", report, got, want)
+		if got, documents := (&projectTest{selection: file, names: []string{"c a"}}).read([]byte(report)); got != want || len(documents) > 1 {
+			t.Errorf("a file, %s: %s, want %s, %v", report, got, want, documents)
 		}
 	}
 }
