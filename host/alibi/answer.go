@@ -340,7 +340,7 @@ func (a *Answer) says(text string) bool {
 // hiding is how details say that tests lack something in experiments, and giving the flag that gives it to them.
 var (
 	hiding = regexp.MustCompile(`\bthe (?:test|code) .*\b(?:experiments do not|experiments lack|out of reach)`)
-	giving = regexp.MustCompile(`--(?:env \S+|home|network)\b`)
+	giving = regexp.MustCompile(`--(?:env \S+|home|network|native)\b`)
 )
 
 // flags names the flags of the command alibi where the laboratory names those of other commands.

@@ -175,7 +175,7 @@ func (l *laboratory) file(name string, made bool) string {
 			return ""
 		}
 		if within("/dev", name) {
-			why = "experiments do not have"
+			why = "experiments do not have" + outside
 		}
 		if temp || within("/tmp", name) {
 			why = "tests in experiments do not see: they have a folder of their own for temporary files"
@@ -195,6 +195,9 @@ func (l *laboratory) file(name string, made bool) string {
 	}
 	return "the test reads " + shown + ", which " + why
 }
+
+// outside ends what can be had outside of the laboratory alone.
+const outside = "; alibi runs tests outside of them with --native"
 
 // asked says what a run asked for in vain that the user's own run would have had, by what the runtime and the kernel tell of it; empty for nothing. Of files that
 // it reads, it says whether they name a variable: who reads that may be a child. reads says whether a file is of the tree's code, if it ran or was only opened.
@@ -229,6 +232,8 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			if isolate.OneFileSystem(os.TempDir(), l.checkout) {
 				return "the test moves a file to " + strings.TrimPrefix(name, l.seen+"/") + " from a folder that experiments do not have in the same file system"
 			}
+		case isolate.Sized:
+			return "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
 		case isolate.Read:
 		}
 	}

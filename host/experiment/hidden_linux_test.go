@@ -198,6 +198,7 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"Git", `run("git", "rev-parse", "HEAD")`, lacksGit},
 		{"Moved", `os.Rename(file(t), "moved.db") == nil`, "the test moves a file to moved.db from a folder that experiments do not have in the same file system"},
 		{"Folder", `os.WriteFile("empty/rates.db", nil, 0o600) == nil`, lacksEmpty},
+		{"Large", `os.Truncate(file(t), 1<<40) == nil`, "the test makes a file of more than 1073741824 bytes, which experiments do not allow"},
 		{"Untracked", `run("cat", "untracked.conf")`, lacksNew},
 		{"Beside", `run("cat", "../beside/rates.json")`, "the test reads ../beside/rates.json, which is outside of the repository, so that experiments lack it"},
 		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},

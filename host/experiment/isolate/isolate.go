@@ -173,6 +173,7 @@ const (
 	Made                // nothing, and made it afterwards
 	Read                // what it opened or ran
 	Moved               // what it wanted to move there from another mount
+	Sized               // not the size that it wanted; the path is how many bytes a file may have
 )
 
 // Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is

@@ -22,7 +22,7 @@ type ask struct {
 	does                verb
 }
 
-// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, or to move or link another one to it.
+// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, to move or link another one to it, or to give it a size.
 type verb int8
 
 const (
@@ -32,23 +32,25 @@ const (
 	opening
 	making
 	moving
+	sizing
 )
 
 var (
 	looks, looksIn, opens, opensIn = ask{none, 0, none, looking}, ask{0, 1, none, looking}, ask{none, 0, 1, opening}, ask{0, 1, 2, opening}
 	runs, runsIn, connects         = ask{none, 0, none, opening}, ask{0, 1, none, opening}, ask{none, 1, none, opening}
+	sizes, allocates               = ask{none, none, 1, sizing}, ask{none, none, 3, sizing}
 	makes, makesIn, moves, movesIn = ask{none, 0, none, making}, ask{0, 1, none, making}, ask{none, 1, none, moving}, ask{2, 3, none, moving}
 )
 
 // asks are the calls of each processor that is traced, by their numbers.
 var asks = map[string]map[uint32]ask{
 	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect, chdir, mkdir, mkdirat,
-		// rename, link, renameat, linkat, renameat2
+		// rename, link, renameat, linkat, renameat2, truncate, ftruncate, fallocate
 		2: opens, 257: opensIn, 437: runsIn, 4: looks, 6: looks, 262: looksIn, 332: looksIn, 21: looks, 269: looksIn, 439: looksIn, 89: looks, 267: looksIn,
 		59: runs, 322: runsIn, 42: connects, 80: looks, 83: makes, 258: makesIn,
-		82: moves, 86: moves, 264: movesIn, 265: movesIn, 316: movesIn,
+		82: moves, 86: moves, 264: movesIn, 265: movesIn, 316: movesIn, 76: sizes, 77: sizes, 285: allocates,
 	},
-	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn, 38: movesIn, 37: movesIn, 276: movesIn},
+	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn, 38: movesIn, 37: movesIn, 276: movesIn, 45: sizes, 46: sizes, 47: allocates},
 }
 
 // notice is struct seccomp_notif, and answer struct seccomp_notif_resp.
@@ -69,6 +71,7 @@ type (
 // tracer notes what a program asks for.
 type tracer struct {
 	views []View
+	most  uint64 // bytes of a file
 	mu    sync.Mutex
 	told  int // bytes
 	asked map[string]Look
@@ -81,7 +84,7 @@ func trace(o *order) (started func(), asked func() map[string]Look) {
 	if !o.Command.Trace || o.Level != Namespaces || asks[runtime.GOARCH] == nil {
 		return started, asked
 	}
-	t := &tracer{views: o.Command.Views, asked: map[string]Look{}}
+	t := &tracer{views: o.Command.Views, most: uint64(o.Command.Limits.Disk), asked: map[string]Look{}}
 	// Until the program has started, this thread waits for it in a call that the scheduler knows nothing of: the thread that answers must neither need
 	// its processor nor wait for a collection of garbage. It is there before the filter, so that its own calls are not told.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
@@ -182,6 +185,14 @@ func oneMount(from, to string) bool {
 // note notes a call, unless it asks for a file of the system, which all programs see.
 func (t *tracer) note(n *notice) {
 	call := asks[runtime.GOARCH][n.number]
+	if call.does == sizing {
+		if n.args[call.flags] > t.most {
+			t.mu.Lock()
+			t.asked[strconv.FormatUint(t.most, 10)] = Sized
+			t.mu.Unlock()
+		}
+		return
+	}
 	name, from := n.name(&call), ""
 	if call.does == moving {
 		from = n.name(&ask{max(call.folder-2, none), call.path / 2, none, looking}) // the path before
