@@ -132,7 +132,7 @@ func glob(fsys fs.FS, pattern string) ([]string, error) {
 func (t *projectTest) read(reports []byte) (kind, []abi.Document) {
 	came, documents := t.readOf(reports, t.is)
 	if came == kindAbsent && t.selection.whole() { // a file is in reports where it does not load or a hook fails
-		if any, _ := t.readOf(reports, func(junit.Test) bool { return true }); any != kindAbsent {
+		if others, _ := t.readOf(reports, func(junit.Test) bool { return true }); others != kindAbsent {
 			came = kindPassed
 		}
 	}
