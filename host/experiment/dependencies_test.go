@@ -11,6 +11,7 @@ func TestAccept_AK6_WhatManifestsSay(t *testing.T) {
 		name, file, old, now string
 		same                 bool
 	}{
+		{"a variable of a script", "package.json", `{"scripts": {"test": "A=b jest"}}`, `{"scripts": {"test": "A=c jest"}}`, false},
 		{"scripts and version", "package.json", `{"version": "1", "scripts": {"a": "b"}, "dependencies": {"x": "1"}}`, `{"dependencies": {"x": "1"}, "version": "2"}`, true},
 		{"a dependency", "package.json", `{"dependencies": {"x": "1"}}`, `{"dependencies": {"x": "2"}}`, false},
 		{"one of the development", "package.json", `{}`, `{"devDependencies": {"x": "2"}}`, false},

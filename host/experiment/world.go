@@ -94,13 +94,17 @@ func (r *defined) installs(ctx context.Context, t *repo.Tree, project string) ma
 	return said
 }
 
-// dependencies are what a file says of what is to be installed, without what changes without it: the project's own name and version, its scripts, and
-// settings of tools.
+// scripted are settings that scripts of package.json give to what they run.
+var scripted = regexp.MustCompile(`[A-Za-z_]\w*=\S+| -r \S+| --(?:require|import|loader)[ =]\S+`)
+
+// dependencies are what a file says of what is to be installed, without what changes without it: the project's own name and version, its scripts but for
+// variables that they set, and settings of tools.
 func dependencies(name, text string) string {
 	switch name {
 	case "package.json":
 		return members(text, "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "bundleDependencies", "bundledDependencies",
-			"overrides", "resolutions", "pnpm", "engines", "packageManager", "workspaces")
+			"overrides", "resolutions", "pnpm", "engines", "packageManager", "workspaces") +
+			strings.Join(scripted.FindAllString(members(text, "scripts"), -1), " ")
 	case "package-lock.json", "npm-shrinkwrap.json":
 		var lock struct {
 			Packages     map[string]json.RawMessage `json:"packages"`

@@ -61,6 +61,13 @@ type invocation struct {
 	// dashes are the words -- before arguments behind a script's name, which pass them on.
 	dashes []string
 	script bool
+	// env are assignments of scripts, and left options of an interpreter that runs the runner.
+	env, left []string
+}
+
+// assigned are the assignments before the runner.
+func (v *invocation) assigned() []string {
+	return append(slices.DeleteFunc(slices.Clone(v.words[:v.start]), func(word string) bool { return !isAssignment(word) }), v.env...)
 }
 
 // with gives the words with flags of the runner inserted.
@@ -172,20 +179,18 @@ func junitFile(own string, flags ...string) *plan {
 type Passed struct {
 	// Build are flags of builds of Go, Test arguments of its test binaries.
 	Build, Test []string
-	// Env are the assignments that the command begins with, or has before its runner.
+	// Env are the assignments that the command begins with, or has before its runner, those of scripts, too.
 	Env []string
 	// Left are other options that may change what comes of tests.
 	Left []string
 }
 
-// Passed tells them. What a script of the project adds is left.
+// Passed tells them. Options that a script of the project adds are left.
 func (c *Command) Passed() Passed {
 	v := c.line
-	p := Passed{Env: slices.Clone(c.env)}
-	for _, word := range v.words[:v.start] {
-		if isAssignment(word) {
-			p.Env = append(p.Env, word)
-		}
+	p := Passed{Env: slices.Concat(c.env, v.assigned()), Left: slices.Clone(v.left)}
+	if node := v.runner.name == "jest" || v.runner.name == "vitest"; node && len(p.Left) > 0 {
+		p.Env, p.Left = append(p.Env, nodeOptions+"="+strings.TrimSpace(c.variable(nodeOptions)+" "+strings.Join(p.Left, " "))), nil
 	}
 	if v.runner.name == runnerGo {
 		if p.ofGo(v.args); v.script {
@@ -223,6 +228,7 @@ func (c *Command) Passed() Passed {
 const (
 	runnerPytest  = "pytest"
 	pytestOptions = "PYTEST_ADDOPTS"
+	nodeOptions   = "NODE_OPTIONS"
 	// harmless are plugins of pytest that keep or show results, with the option to leave them out.
 	harmless = "no:cacheprovider no:cov no:faulthandler no:html no:instafail no:metadata no:pastebin no:sugar"
 )

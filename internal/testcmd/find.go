@@ -30,7 +30,6 @@ var wrappers = []struct{ words, last string }{
 	{"bunx", ""},
 	{"pnpm exec", ""},
 	{"pnpm dlx", ""},
-	{"node", ""},
 	{"uvx", ""},
 	{"pipx run", ""},
 	{"uv run", ""},
@@ -66,7 +65,10 @@ func find(dir string, words []string, depth int) (*invocation, error) {
 		}
 	}
 	if python.MatchString(name) {
-		return behind(dir, words, 1, "-m", depth)
+		return interpreted(behind(dir, words, 1, "-m", depth))
+	}
+	if name == "node" {
+		return interpreted(behind(dir, words, 1, "", depth))
 	}
 	for _, wrapper := range wrappers {
 		w := strings.Fields(wrapper.words)
@@ -79,6 +81,27 @@ func find(dir string, words []string, depth int) (*invocation, error) {
 		return script(dir, name, words, depth)
 	}
 	return nil, &unknownError{words}
+}
+
+// interpreted notes the options of an interpreter that may change what comes of tests.
+func interpreted(v *invocation, err error) (*invocation, error) {
+	if err != nil {
+		return nil, err
+	}
+	for at := 1; at < v.start; at++ {
+		word := v.words[at]
+		if word == "-m" {
+			break
+		}
+		if !strings.HasPrefix(word, "-") || slices.Contains([]string{"-u", "-B", "-v", "-q"}, word) {
+			continue
+		}
+		if at+1 < v.start && !strings.HasPrefix(v.words[at+1], "-") {
+			word += " " + v.words[at+1]
+		}
+		v.left = append(v.left, word)
+	}
+	return v, nil
 }
 
 // behind finds the test runner behind a wrapper. Which options of a wrapper take a value is not known, so that a word behind one may
@@ -163,7 +186,7 @@ func script(dir, manager string, words []string, depth int) (*invocation, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s: what the script %q runs can't be told: %w: run the test runner itself, as in: npx jest", file, name, err)
 	}
-	_, command = assignments(command)
+	given, command := assignments(command)
 	v, err := find(filepath.Dir(file), append(command, passed...), depth+1)
 	if unknown, ok := errors.AsType[*unknownError](err); ok {
 		return nil, fmt.Errorf("%s: the script %q: %w", file, name, unknown)
@@ -174,6 +197,7 @@ func script(dir, manager string, words []string, depth int) (*invocation, error)
 	if v.script {
 		dashes = append(dashes, v.dashes...)
 	}
+	v.env = append(slices.Clone(given), v.assigned()...)
 	v.words, v.start, v.at, v.dashes, v.script = words, 0, len(words), dashes, true
 	return v, nil
 }

@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 
 func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand --config=x.json"}}`})
+	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand --config=x.json", "node": "B=c npm run view -- --run", "view": "cross-env A=b node -r ./env.js node_modules/vitest/vitest.mjs"}}`})
 	for _, c := range []struct{ line, build, test, env, left string }{
 		{line: "go test ./..."},
 		{line: "go test -tags integration -race --mod=mod -v -count=3 -run X -shuffle on ./...", build: "-tags=integration -race --mod=mod"},
@@ -210,7 +210,9 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 		{line: "go test -exec sudo -modfile=other.mod .", left: "-exec=sudo -modfile=other.mod"},
 		{line: "A=b env C=d timeout 5m go test .", env: "A=b C=d"},
 		{line: "npm run go", left: "-tags=a"},
-		{line: "C=d npm test", env: "C=d", left: "--config=x.json"},
+		{line: "C=d npm test", env: "C=d A=b", left: "--config=x.json"},
+		{line: "npm run node", env: "B=c A=b NODE_OPTIONS=-r ./env.js"},
+		{line: "poetry run python -u -O -W error -m coverage run --source src -m pytest", left: "-O -W error"},
 		{line: "pytest -vv -x --tb=short -k a -n4 -rA -p no:randomly -pown -o a=b --strict-config --own -- -b", env: "PYTEST_ADDOPTS=--tb=short -v -v", left: "-p no:randomly -p own -o a=b --own"},
 		{line: "pytest -p no:cacheprovider -pno:cov -q --durations=3"},
 		{line: "PYTEST_ADDOPTS=-ra pytest -xvq --verbose --tb native", env: "PYTEST_ADDOPTS=-ra PYTEST_ADDOPTS=-ra --tb=native -v"},
