@@ -185,7 +185,7 @@ func (c *seen) open(maxFalse float64) Lock {
 	switch {
 	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs != "":
 		return Reproduced
-	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign():
+	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign(), c.leftOut:
 		return World
 	default:
 		return Chance
@@ -235,6 +235,11 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 	}
 	if a.Verdict == NotYours {
 		a.Why += lock.bound(c)
+	}
+	if a.Verdict == NotYours && c.leftOut && c.fails() && c.in[around].head.same > 0 {
+		a.Refuse("fails on the base alone, and is not among the tests that the base runs")
+		a.Next = docket.OnBase
+		return a
 	}
 	if a.Verdict == NotYours && a.Base == abi.NotCertified || a.Verdict == IsOpen && c.foreign() {
 		if a.Verdict == IsOpen {
@@ -414,6 +419,7 @@ type seen struct {
 	differs      string // says in what the base fails in another way
 	notBuilt     bool
 	skips        bool   // the base has the test, and skips it
+	leftOut      bool   // the base does not have it among the tests around it
 	unbuilt      bool   // the failure is that a package does not build
 	why, baseWhy string // nothing was run
 	loaded       abi.LoadedCode
@@ -457,6 +463,7 @@ func counts(runs []trial.Experiment) *seen {
 				c.world = "the base did not have all that is its own: " + why
 			}
 			c.absent = c.absent || e.Outcome == abi.OutcomeNoTest
+			c.leftOut = c.leftOut || e.Outcome == abi.OutcomeNoTest && at == around
 			c.skips = c.skips || e.Outcome == abi.OutcomeNoTest && e.Why() == plan.Skipped
 			c.notBuilt = c.notBuilt || e.Outcome == abi.OutcomeNotBuilt
 			if e.Outcome == abi.OutcomeNotRun {

@@ -267,7 +267,7 @@ func (m *memo) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (ab
 		runs = max(runs, e.Runs) // they may have been made, and don't count
 	}
 	k.runs, k.back = k.runs+runs, k.back || r.Same > 0
-	if isBase(&e) {
+	if isBase(&e) && (e.Order == abi.Alone || r.Outcome != abi.OutcomeNoTest) { // it may have a test that is not among those around it
 		k.base = r
 	}
 	m.known[subject.ID] = k

@@ -59,8 +59,10 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 	lock := c.chance(min(l.maxFalse, MaxFalse))
 	want := abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order}
 	switch {
-	case a.Verdict == NotYours && c.fails() && !slices.ContainsFunc(a.Runs, aroundOnBase): // those around it may have set up on the base what it needs
+	case a.Verdict == NotYours && c.fails() && !ranAround(a.Runs, abi.Base): // those around it may have set up on the base what it needs
 		want.Product, want.Tests, want.Order = abi.Base, abi.Base, around.order
+	case a.Verdict == NotYours && c.fails() && c.leftOut && !ranAround(a.Runs, abi.Head):
+		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
 	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
 		return nil, nil //nolint:nilnil // nothing more would tell
 	}
@@ -72,8 +74,10 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 	return e, err
 }
 
-func aroundOnBase(e trial.Experiment) bool {
-	return e.Product == abi.Base && e.Tests == abi.Base && setting{e.Environment, e.Order} == around
+func ranAround(runs []trial.Experiment, tree abi.TreeRevision) bool {
+	return slices.ContainsFunc(runs, func(e trial.Experiment) bool {
+		return e.Product == tree && e.Tests == tree && setting{e.Environment, e.Order} == around
+	})
 }
 
 // stopped says whether the last runs that were asked for were not made, as when the time is used up. A clean environment may lack what others have.

@@ -131,12 +131,22 @@ func glob(fsys fs.FS, pattern string) ([]string, error) {
 // read tells what came of the test in reports. A report that ends early tells what stands before its end.
 func (t *projectTest) read(reports []byte) (kind, []abi.Document) {
 	came, documents := t.readOf(reports, t.is)
-	if came == kindAbsent && t.selection.whole() { // a file is in reports where it does not load or a hook fails
-		if others, _ := t.readOf(reports, func(junit.Test) bool { return true }); others != kindAbsent {
-			came = kindPassed
-		}
+	if came == kindAbsent && t.selection.whole() && t.tells(reports) { // a file is in reports where it does not load or a hook fails
+		came = kindPassed
 	}
 	return came, documents
+}
+
+// tells says whether reports tell of any test.
+func (t *projectTest) tells(reports []byte) bool {
+	came, _ := t.readOf(reports, func(junit.Test) bool { return true })
+	return came != kindAbsent
+}
+
+// all says whether the tests around this one are those of the whole project.
+func (t *projectTest) all() bool {
+	folder := t.values["folder"]
+	return len(folder) > 0 && folder[0] == ""
 }
 
 // readRows tells what came of all rows of the test.

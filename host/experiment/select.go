@@ -130,6 +130,9 @@ func (t *projectTest) args(order bool, report, scratch string) ([]string, error)
 	if order {
 		templates = t.selection.Order
 	}
+	if t.all() {
+		templates = slices.DeleteFunc(slices.Clone(templates), func(arg string) bool { return strings.Contains(arg, "{folder}") })
+	}
 	return t.expand(templates, report, scratch)
 }
 
@@ -223,20 +226,22 @@ func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) 
 // mostAround is how many test files run in one folder with a failing test.
 const mostAround = 30
 
-// around is the outermost folder of the project around the file of a test that has no more test files than run together: what a test needs may be set up
-// in another one. The top folder is none, since it may have tests that nobody runs.
+// around is the outermost folder around the file of a test, within a folder of the project, that has no more test files than run together: what a test
+// needs may be set up in another one. It is empty for the whole project, whose settings say which tests those are.
 func (r *defined) around(p testPlace) string {
-	folder := path.Dir(p.file)
-	for outer := path.Dir(folder); outer != "."; outer = path.Dir(outer) {
-		tests := 0
+	tests := func(folder string) (n int) {
 		for _, file := range r.source.Head.Paths() {
-			if below(path.Join(p.project, outer), file) && sourcefile.KindOf(file) == abi.SourceTest {
-				tests++
+			if below(folder, file) && sourcefile.KindOf(file) == abi.SourceTest {
+				n++
 			}
 		}
-		if tests > mostAround {
-			break
-		}
+		return n
+	}
+	if tests(p.project) <= mostAround {
+		return ""
+	}
+	folder := path.Dir(p.file)
+	for outer := path.Dir(folder); outer != "." && tests(path.Join(p.project, outer)) <= mostAround; outer = path.Dir(outer) {
 		folder = outer
 	}
 	return folder

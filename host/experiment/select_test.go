@@ -63,7 +63,7 @@ func caseOf(class, name, file string) *abi.Case {
 func TestSelect(t *testing.T) {
 	fakeTools(t, "pytest", "ctest", "mvn", "gradle", "cargo-nextest")
 	files := map[string]string{
-		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "", "py/tests/unit/tax/test_fee.py": "", "py/specs/unit/tax/test_fee.py": "",
+		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "", "py/tests/unit/tax/test_fee.py": "", "few/pytest.ini": "", "few/tests/unit/test_fee.py": "", "py/specs/unit/tax/test_fee.py": "",
 		"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/src/cart.test.js": "", "js/packages/a/package.json": `{"jest": {}}`,
 		"vite/vitest.config.ts": "", "vite/node_modules/.bin/vitest": "#!/bin/sh\n", "vite/src/cart.test.ts": "",
 		"mvn/pom.xml": "", "mvn/shop/pom.xml": "", "mvn/shop/src/test/java/com/example/CartTest.java": "",
@@ -84,6 +84,7 @@ func TestSelect(t *testing.T) {
 	}{
 		{"pytest", "pytest", "py", caseOf("tests.test_cart", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::test_a", "--junitxml=/scratch/report.xml ./tests"},
 		{"folders", "pytest", "py", caseOf("tests.unit.tax.test_fee", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/unit/tax/test_fee.py::test_a", "--junitxml=/scratch/report.xml ./tests"},
+		{"few files", "pytest", "few", caseOf("tests.unit.test_fee", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/unit/test_fee.py::test_a", "--junitxml=/scratch/report.xml"},
 		{"many files", "pytest", "py", caseOf("specs.unit.tax.test_fee", "test_a", ""), "--junitxml=/scratch/report.xml ./specs/unit/tax/test_fee.py::test_a", "--junitxml=/scratch/report.xml ./specs/unit"},
 		{"class", "pytest", ".", caseOf("tests.test_cart.TestA.TestB", "test_a[x y-::]", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::TestA::TestB::test_a[x y-::]", "--junitxml=/scratch/report.xml ./tests"},
 		{"import error", "pytest", "py", caseOf("pytest", "tests.test_cart", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py", "--junitxml=/scratch/report.xml ./tests"},

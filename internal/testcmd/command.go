@@ -189,8 +189,9 @@ type Passed struct {
 func (c *Command) Passed() Passed {
 	v := c.line
 	p := Passed{Env: slices.Concat(c.env, v.assigned()), Left: slices.Clone(v.left)}
-	if node := v.runner.name == "jest" || v.runner.name == "vitest"; node && len(p.Left) > 0 {
-		p.Env, p.Left = append(p.Env, nodeOptions+"="+strings.TrimSpace(c.variable(nodeOptions)+" "+strings.Join(p.Left, " "))), nil
+	node := v.runner.name == "jest" || v.runner.name == "vitest"
+	if given := strings.Join(p.Left, " "); node && given != "" && !strings.Contains(given, "./") { // a path is one of the project's folder alone
+		p.Env, p.Left = append(p.Env, nodeOptions+"="+strings.TrimSpace(c.variable(nodeOptions)+" "+given)), nil
 	}
 	if v.runner.name == runnerGo {
 		if p.ofGo(v.args); v.script {

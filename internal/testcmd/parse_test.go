@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 
 func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 	t.Parallel()
-	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand --config=x.json", "node": "B=c npm run view -- --run", "view": "cross-env A=b node -r ./env.js node_modules/vitest/vitest.mjs"}}`})
+	dir := scratch(t, map[string]string{"package.json": `{"scripts": {"go": "go test -tags=a ./...", "test": "A=b jest --runInBand --config=x.json", "node": "B=c npm run view -- --run", "view": "cross-env A=b node --no-warnings node_modules/vitest/vitest.mjs"}}`})
 	for _, c := range []struct{ line, build, test, env, left string }{
 		{line: "go test ./..."},
 		{line: "go test -tags integration -race --mod=mod -v -count=3 -run X -shuffle on ./...", build: "-tags=integration -race --mod=mod"},
@@ -211,7 +211,8 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 		{line: "A=b env C=d timeout 5m go test .", env: "A=b C=d"},
 		{line: "npm run go", left: "-tags=a"},
 		{line: "C=d npm test", env: "C=d A=b", left: "--config=x.json"},
-		{line: "npm run node", env: "B=c A=b NODE_OPTIONS=-r ./env.js"},
+		{line: "npm run node", env: "B=c A=b NODE_OPTIONS=--no-warnings"},
+		{line: "node -r ./env.js node_modules/jest/bin/jest.js", left: "-r ./env.js"},
 		{line: "poetry run python -u -O -W error -m coverage run --source src -m pytest", left: "-O -W error"},
 		{line: "pytest -vv -x --tb=short -k a -n4 -rA -p no:randomly -pown -o a=b --strict-config --own -- -b", env: "PYTEST_ADDOPTS=--tb=short -v -v", left: "-p no:randomly -p own -o a=b --own"},
 		{line: "pytest -p no:cacheprovider -pno:cov -q --durations=3"},
