@@ -168,7 +168,7 @@ func (t *projectTest) readOf(reports []byte, is func(junit.Test) bool) (kind, []
 		if err != nil {
 			break
 		}
-		if test, ok := junit.Named(&entry.Case); ok && is(test) && (len(documents) == 0 || !t.selection.whole()) { // jest-junit tells twice of a file
+		if test, ok := junit.Named(&entry.Case); ok && is(test) && (len(documents) == 0 || t.selection.Report != "{class}") { // jest-junit tells twice of a file
 			documents = append(documents, entry.Case.Documents...)
 		}
 	}

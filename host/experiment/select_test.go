@@ -274,8 +274,12 @@ func TestRead(t *testing.T) {
 		`<testsuite><testcase classname="c" name="b"><failure>x</failure></testcase></testsuite>`:                                                                        kindPassed, // it loads
 		`<testsuite><testcase classname="c" name="a"><error>x</error></testcase><testcase classname="c" name="a"><failure>{"code":"x"}</failure></testcase></testsuite>`: kindFailed,
 	} {
-		if got, documents := (&projectTest{selection: file, names: []string{"c a"}}).read([]byte(report)); got != want || len(documents) > 1 {
+		if got, documents := (&projectTest{selection: file, names: []string{"c a"}}).read([]byte(report)); got != want || len(documents) > 2 {
 			t.Errorf("a file, %s: %s, want %s, %v", report, got, want, documents)
 		}
+	}
+	twice := `<testsuite><testcase classname="c" name="a"><error>x</error></testcase><testcase classname="c" name="a"><failure>{"code":"x"}</failure></testcase></testsuite>`
+	if _, documents := (&projectTest{selection: &selection{Report: "{class}"}, names: []string{"c"}}).read([]byte(twice)); len(documents) != 1 {
+		t.Errorf("a file that jest-junit tells twice of: %v", documents)
 	}
 }
