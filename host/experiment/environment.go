@@ -72,7 +72,6 @@ type environment struct {
 	Home bool
 	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
 	Rows  bool
-	Twice bool // run each test of Go twice in one process
 	Order bool // run the test with those around it, in their order, instead of alone
 	// Chosen are the tests around it that are run with it; nil for all.
 	Chosen []string

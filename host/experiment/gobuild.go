@@ -113,7 +113,6 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	}
 	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, flags)
 	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
-		env.Twice = t.twice
 		run, err := g.test(ctx, w, binary, f.name, env)
 		if err != nil {
 			return nil, err

@@ -47,11 +47,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if limit <= 0 {
 		limit = isolate.DefaultTime
 	}
-	count := "1"
-	if env.Twice {
-		count = "2"
-	}
-	args := []string{b.path, "-test.v=test2json", "-test.count=" + count, "-test.paniconexit0", "-test.timeout=" + limit.String()}
+	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
 	env.Limits.Time = limit + dumpTime
 	switch {
 	case !env.Order:
@@ -99,11 +95,11 @@ func read(pack, name string, made *recording, env environment) *testRun {
 	result, stream := made.result, made.stream
 	run := &testRun{Result: result, Lacks: made.lacks}
 	var log string
-	if run.Kind, log = readStream(pack, name, stream, env.Twice); env.Order {
+	if run.Kind, log = readStream(pack, name, stream); env.Order {
 		run.Before = testsBefore(name, stream)
 	}
 	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == kindAbsent {
-		run.Kind, log = readStream(pack, top, stream, env.Twice)
+		run.Kind, log = readStream(pack, top, stream)
 		run.Rows = run.Kind != kindAbsent
 	}
 	if log != "" {
@@ -147,15 +143,15 @@ func (g *goTests) stream(ctx context.Context, pack string, output []byte) ([]byt
 	return stream, nil
 }
 
-// readStream tells what came of a test in a stream of go test -json; twice: it ran again in one process, and its first failure counts.
-func readStream(pack, name string, stream []byte, twice bool) (kind, string) {
+// readStream tells what came of a test in a stream of go test -json.
+func readStream(pack, name string, stream []byte) (kind, string) {
 	kind := kindAbsent
 	for line := range bytes.Lines(stream) {
 		var event struct {
 			Action string `json:"Action"`
 			Test   string `json:"Test"`
 		}
-		if json.Unmarshal(line, &event) != nil || event.Test != name || twice && kind == kindFailed {
+		if json.Unmarshal(line, &event) != nil || event.Test != name {
 			continue
 		}
 		switch event.Action {
@@ -166,7 +162,7 @@ func readStream(pack, name string, stream []byte, twice bool) (kind, string) {
 		case "skip":
 			kind = kindSkipped
 		case "run":
-			if kind == kindAbsent || twice {
+			if kind == kindAbsent {
 				kind = kindEnded // until it says how it ended
 			}
 		}
@@ -178,7 +174,6 @@ func readStream(pack, name string, stream []byte, twice bool) (kind, string) {
 		}
 		c := &entry.Case
 		switch tests := gotest.TestsOf(c); {
-		case twice && own != "":
 		case strings.Contains(" "+c.Subject+" ", " "+name+" "):
 			kind, own = kindFailed, own+c.Documents[0].Text
 		case len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/"):
@@ -198,8 +193,6 @@ type goTarget struct {
 	flags  []string // of the build, which the failure needs
 	// builds: the failure is that the package does not build, and its test is the build.
 	builds bool
-	// twice: the test passed first, and failed when it ran again, for which it may need what the first run has left.
-	twice bool
 }
 
 // module is a Go module of the tree under test.
@@ -289,9 +282,6 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 	f.unit = strings.Join(append([]string{pack}, t.flags...), " ")
 	if t.builds {
 		f.unit += " -c"
-	}
-	if t.twice = gotest.PassedFirst(c); t.twice {
-		f.unit += " -count=2"
 	}
 	return f, g.problem
 }

@@ -111,9 +111,6 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	f := found[0]
 	f.looks = looksOf(f.group, c.Documents, nil, l.top)
 	f.fingerprint = strings.Join([]string{f.group, f.name, f.looks.digest()}, " ")
-	if f.goTest.twice {
-		f.fingerprint += " twice"
-	}
 	if l.config.Told {
 		f.named = namedVariables(strings.Join(f.looks.parts, "\n"), l.config.Without)
 	}

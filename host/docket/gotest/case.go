@@ -152,9 +152,6 @@ func Symptoms(pack string, documents []abi.Document) []string {
 	return report.Symptoms(pack, documents)
 }
 
-// PassedFirst says whether the test of a case passed, and failed from some run of the report on, as with -count.
-func PassedFirst(c *abi.Case) bool { return report.PassedFirst(c.Documents) }
-
 // Light is a first simple classification of a failure, by the first of a few rules on its log that applies. Its
 // confidences are stated by hand, and not fitted to any docket. It looks at the symptom alone, and so it takes a test
 // that expects the wrong thing for a product that does the wrong thing.

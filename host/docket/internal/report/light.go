@@ -416,13 +416,6 @@ const (
 	passedFirst = 0.7
 )
 
-const passedOnlyFirst = " It passed first, and never again after it had failed."
-
-// PassedFirst says whether such a document tells that a test passed, and failed from some run of one report on.
-func PassedFirst(documents []abi.Document) bool {
-	return slices.ContainsFunc(documents, func(d abi.Document) bool { return d.Name == runsName && strings.Contains(d.Text, passedOnlyFirst) })
-}
-
 // Runs is how the runs of one test in one report ended, in their order. The zero value is of a test that never ran.
 type Runs struct {
 	passed, failed int
@@ -458,7 +451,7 @@ func (r *Runs) Tell(c *abi.Case) bool {
 	if r.again {
 		said += " It passed after it had failed."
 	} else {
-		said += passedOnlyFirst
+		said += " It passed first, and never again after it had failed."
 		confidence = passedFirst
 	}
 	c.Documents = append(c.Documents, abi.Document{Name: runsName, Text: said + "\n"})
