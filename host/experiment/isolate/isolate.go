@@ -1,7 +1,7 @@
 // Package isolate runs a program that is not trusted to clean up after itself, such as a project's own tests: within limits of
 // time, memory, processes, disk and output, without inherited descriptors, and so that nothing of it goes on running afterwards.
 //
-// On Linux with user namespaces the program also has no network but loopback and an address of its own, can write to one folder only, and sees nothing of the
+// On Linux with user namespaces the program also has no network but loopback, can write to one folder only, and sees nothing of the
 // user's files but what is shown to it. Without them it has the user's rights, but for the files that Landlock hides, and on macOS
 // only its processes are contained.
 //

@@ -111,8 +111,8 @@ func confine(o *order) error {
 		return fmt.Errorf("mount: %w", err)
 	}
 	if !o.Command.Network {
-		if err := interfaces(); err != nil {
-			return fmt.Errorf("interfaces: %w", err)
+		if err := loopback(); err != nil {
+			return fmt.Errorf("loopback: %w", err)
 		}
 		watchRefusals()
 	}

@@ -1,14 +1,12 @@
 package isolate
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -157,62 +155,30 @@ func setReadOnly(path string, readOnly, below bool) error {
 	return unix.MountSetattr(unix.AT_FDCWD, path, flags, &attr)
 }
 
-// interfaces starts the loopback interface of this network namespace, and another one with a rare address for examples, to which nothing is routed: programs find an
-// address of their machine. Where the kernel makes no interface, loopback has it.
-func interfaces() error {
+// ownAddress is what programs find for an address of their machine. It is one for examples that hardly any test takes for one out of reach.
+var ownAddress = []byte{203, 0, 113, 197}
+
+// loopback starts the loopback interface, which a new network namespace has down, and gives it a second address, to which nothing is routed.
+func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	set := func(name string, change uint, address ...byte) error {
-		r, err := unix.NewIfreq(name)
-		if err != nil {
-			return err
-		}
-		if r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING); change != unix.SIOCSIFFLAGS {
-			err = r.SetInet4Addr(address)
-		}
-		return errors.Join(err, unix.IoctlIfreq(fd, change, r))
-	}
-	if err := set("lo", unix.SIOCSIFFLAGS); err != nil {
-		return err
-	}
-	own := "lo:1"
-	if newPair("eth0") == nil {
-		own = "eth0"
-	}
-	_ = errors.Join(set(own, unix.SIOCSIFADDR, 203, 0, 113, 197), set(own, unix.SIOCSIFNETMASK, 255, 255, 255, 255)) // few tests need it
-	for _, name := range []string{"eth0", "veth0"} {                                                                 // where they are
-		_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0o600) // it would have neighbors
-		_ = set(name, unix.SIOCSIFFLAGS)
-	}
-	return nil
-}
-
-// newPair makes an interface, and another one that it is connected to.
-func newPair(name string) error {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	request, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	order := binary.NativeEndian
-	attribute := func(kind uint16, data []byte) []byte {
-		text := append(order.AppendUint16(order.AppendUint16(nil, uint16(unix.SizeofRtAttr+len(data))), kind), data...)
-		return append(text, make([]byte, -len(text)&(unix.RTA_ALIGNTO-1))...)
-	}
-	body := slices.Concat(make([]byte, unix.SizeofIfInfomsg), attribute(unix.IFLA_IFNAME, []byte(name+"\x00")),
-		attribute(unix.IFLA_LINKINFO, attribute(unix.IFLA_INFO_KIND, []byte("veth"))))
-	head := order.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
-	head = order.AppendUint16(order.AppendUint16(head, unix.RTM_NEWLINK), unix.NLM_F_REQUEST|unix.NLM_F_ACK|unix.NLM_F_CREATE|unix.NLM_F_EXCL)
-	if err := unix.Sendto(fd, slices.Concat(head, make([]byte, 8), body), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request); err != nil {
 		return err
 	}
-	answer := make([]byte, unix.SizeofNlMsghdr+unix.SizeofNlMsgerr)
-	if _, _, err := unix.Recvfrom(fd, answer, 0); err != nil || order.Uint32(answer[unix.SizeofNlMsghdr:]) != 0 { // the number of an error
-		return errors.Join(err, unix.ENODEV)
+	second, err := unix.NewIfreq("lo:1")
+	if err != nil {
+		return err
 	}
+	_ = errors.Join(second.SetInet4Addr(ownAddress), unix.IoctlIfreq(fd, unix.SIOCSIFADDR, second)) // few tests need it
+	_ = errors.Join(second.SetInet4Addr([]byte{255, 255, 255, 255}), unix.IoctlIfreq(fd, unix.SIOCSIFNETMASK, second))
 	return nil
 }
 
