@@ -48,6 +48,8 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 		limit = isolate.DefaultTime
 	}
 	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
+	chosen := func(flag string) bool { return strings.HasPrefix(flag, "-test.run=") }
+	args = append(args, slices.DeleteFunc(slices.Clone(g.passed), func(flag string) bool { return !chosen(flag) })...) // unless another one follows
 	env.Limits.Time = limit + dumpTime
 	switch {
 	case !env.Order:
@@ -62,7 +64,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 		}
 		args = append(args, "-test.testlogfile="+filepath.Join(folder, testLog))
 	}
-	args = append(args, g.passed...) // last: a flag of the tests may be followed by other arguments
+	args = append(args, slices.DeleteFunc(slices.Clone(g.passed), chosen)...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}
 	if env.Native && !within(g.hide, env.Scratch) { // what is written there lands in the scratch folder
 		overlays = append(overlays, g.hide)

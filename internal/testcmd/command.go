@@ -189,18 +189,14 @@ type Passed struct {
 func (c *Command) Passed() Passed {
 	v := c.line
 	p := Passed{Env: slices.Concat(c.env, v.assigned()), Left: slices.Clone(v.left)}
-	node := v.runner.name == "jest" || v.runner.name == "vitest"
-	if given := strings.Join(p.Left, " "); node && given != "" && !strings.Contains(given, "./") { // a path is one of the project's folder alone
-		p.Env, p.Left = append(p.Env, nodeOptions+"="+strings.TrimSpace(c.variable(nodeOptions)+" "+given)), nil
-	}
 	if v.runner.name == runnerGo {
 		if p.ofGo(v.args); v.script {
 			p.Build, p.Test, p.Left = nil, nil, slices.Concat(p.Build, p.Test, p.Left)
 		}
 		return p
 	}
-	if printed := c.printed(); printed != "" {
-		p.Env = append(p.Env, pytestOptions+"="+strings.TrimSpace(c.variable(pytestOptions)+" "+printed))
+	if options := c.rerunOptions(); options != "" {
+		p.Env = append(p.Env, pytestOptions+"="+strings.TrimSpace(c.variable(pytestOptions)+" "+options))
 	}
 	plain := strings.Fields(v.runner.plain)
 	for i, arg := range v.args {
@@ -229,43 +225,56 @@ func (c *Command) Passed() Passed {
 const (
 	runnerPytest  = "pytest"
 	pytestOptions = "PYTEST_ADDOPTS"
-	nodeOptions   = "NODE_OPTIONS"
 	// harmless are plugins of pytest that keep or show results, with the option to leave them out.
 	harmless = "no:cacheprovider no:cov no:faulthandler no:html no:instafail no:metadata no:pastebin no:sugar"
 )
 
-// letters are short options of pytest in one word, without values, and valued is one with a value.
-var letters, valued = regexp.MustCompile(`^-[vqslx]+$`), regexp.MustCompile(`^-[pocW]`)
+var (
+	// letters are short options of pytest in one word, without values, and valued is one with a value that reruns don't get.
+	letters, valued = regexp.MustCompile(`^-[vqslx]+$`), regexp.MustCompile(`^-[pocW]`)
+	// rerunOption is one with a value that reruns of pytest get: which tests there are beside the failing one, and how failures are shown.
+	rerunOption = regexp.MustCompile(`^(?:-[km]|--(?:ignore|ignore-glob|deselect|tb|verbosity)(?:=|$))`)
+	bareWord    = regexp.MustCompile(`^[\w./:=+-]+$`)
+)
 
-// printed are the options of pytest by which failures are shown otherwise, so that those of reruns look the same.
-func (c *Command) printed() string {
+// rerunOptions are the options of pytest that reruns get, as words of a shell.
+func (c *Command) rerunOptions() string {
 	if c.Runner != runnerPytest {
 		return ""
 	}
-	var flags []string
+	var words []string
 	verbose, args := 0, slices.Concat(c.line.args, c.plan.flags)
 	for i, arg := range args {
-		switch name, _, _ := strings.Cut(arg, "="); {
+		switch {
 		case letters.MatchString(arg):
 			verbose += strings.Count(arg, "v") - strings.Count(arg, "q")
 		case arg == "--verbose":
 			verbose++
 		case arg == "--quiet":
 			verbose--
-		case (arg == "--tb" || arg == "--verbosity") && i+1 < len(args):
-			flags = append(flags, arg+"="+args[i+1])
-		case name == "--tb" || name == "--verbosity" || arg == "--full-trace":
-			flags = append(flags, arg)
+		case arg == "--full-trace":
+			words = append(words, arg)
+		case rerunOption.MatchString(arg):
+			switch long, more := strings.HasPrefix(arg, "--"), i+1 < len(args); {
+			case long && more && !strings.Contains(arg, "="):
+				arg += "=" + args[i+1]
+			case len(arg) == len("-k") && more:
+				arg += args[i+1]
+			}
+			if !bareWord.MatchString(arg) {
+				arg = "'" + strings.ReplaceAll(arg, "'", `'"'"'`) + "'"
+			}
+			words = append(words, arg)
 		}
 	}
-	return strings.Join(append(flags, slices.Repeat([]string{"-v"}, max(verbose, 0))...), " ")
+	return strings.Join(append(words, slices.Repeat([]string{"-v"}, max(verbose, 0))...), " ")
 }
 
 // What is done with a flag of go test.
 type goFlag int
 
 const (
-	goIgnored goFlag = iota // it chooses tests, or says how results are shown
+	goIgnored goFlag = iota // it says how often tests run, or how results are shown
 	goBuild
 	goTest
 	goLeft
@@ -276,11 +285,11 @@ const (
 var goFlags = map[goFlag][2]string{
 	goIgnored: {
 		"a n x v i work json failfast benchmem cover buildvcs modcacherw fullpath artifacts",
-		"C p o run skip count shuffle vet timeout list bench benchtime fuzz fuzztime fuzzminimizetime coverprofile covermode coverpkg outputdir trace " +
+		"C p o count shuffle vet timeout list bench benchtime fuzz fuzztime fuzzminimizetime coverprofile covermode coverpkg outputdir trace " +
 			"blockprofile blockprofilerate cpuprofile memprofile memprofilerate mutexprofile mutexprofilefraction pkgdir",
 	},
 	goBuild: {"race msan asan trimpath", "tags mod ldflags gcflags asmflags gccgoflags"},
-	goTest:  {"short", "cpu parallel"},
+	goTest:  {"short", "cpu parallel run skip"}, // of which run holds where no test is chosen
 	goLeft:  {"linkshared", "modfile overlay exec toolexec compiler installsuffix pgo buildmode"},
 }
 
@@ -356,7 +365,7 @@ func (p *Passed) value(kind goFlag, value string) {
 	}
 }
 
-// literal adds what goes to the tests as it is, without what chooses tests: reruns do that.
+// literal adds what goes to the tests as it is, without what reruns decide.
 func (p *Passed) literal(args []string) {
 	for i := 0; i < len(args); i++ {
 		kind, takes := goUnknown, false

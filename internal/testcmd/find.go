@@ -83,7 +83,10 @@ func find(dir string, words []string, depth int) (*invocation, error) {
 	return nil, &unknownError{words}
 }
 
-// interpreted notes the options of an interpreter that may change what comes of tests.
+// quiet are options of Python and Node.js that don't change what comes of tests.
+var quiet = regexp.MustCompile(`^(?:-[uBvq]|--(?:(?:no|trace)-warnings|enable-source-maps|(?:max-old-space|stack)-size.*))$`)
+
+// interpreted notes the options of an interpreter that may change what comes of tests, which reruns don't get.
 func interpreted(v *invocation, err error) (*invocation, error) {
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func interpreted(v *invocation, err error) (*invocation, error) {
 		if word == "-m" {
 			break
 		}
-		if !strings.HasPrefix(word, "-") || slices.Contains([]string{"-u", "-B", "-v", "-q"}, word) {
+		if !strings.HasPrefix(word, "-") || quiet.MatchString(word) {
 			continue
 		}
 		if at+1 < v.start && !strings.HasPrefix(v.words[at+1], "-") {
