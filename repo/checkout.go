@@ -124,9 +124,9 @@ func (t *Tree) checkOut(ctx context.Context, folder, scratch, commit string, nam
 	return c, nil
 }
 
-// Permissions are those of files and folders, by their paths, that git does not keep: what the checkout has, whose tree is now, where it has the same file or
-// such a folder, but for what new ones have by the umask. Of no file the owner's own are missing.
-func (t *Tree) Permissions(now *Tree, file, folder fs.FileMode) map[string]fs.FileMode {
+// Permissions are those of the checkout's files and folders, by their paths, that git does not keep: others than new files and folders get by the umask.
+// Of none the owner's own are missing. Submodules are left out.
+func (t *Tree) Permissions(file, folder fs.FileMode) map[string]fs.FileMode {
 	odd := map[string]fs.FileMode{}
 	look := func(name string, usual, owner, kind fs.FileMode) {
 		info, err := os.Lstat(filepath.Join(t.repository.top, filepath.FromSlash(name)))
@@ -134,28 +134,41 @@ func (t *Tree) Permissions(now *Tree, file, folder fs.FileMode) map[string]fs.Fi
 			odd[name] = info.Mode().Perm() | owner
 		}
 	}
-	folders := map[string]bool{}
-	for name, f := range t.files {
-		for in := path.Dir(name); !folders[in]; in = path.Dir(in) {
-			folders[in] = true
-			look(in, folder, 0o700, fs.ModeDir)
-		}
-		if g := now.files[name]; g.work && g.Blob == f.Blob && g.Mode == f.Mode { // else a checkout writes it
-			if f.Mode == Executable {
-				look(name, folder, 0o700, 0)
-			} else {
-				look(name, file, 0o600, 0)
-			}
-		}
+	for name := range t.folders() {
+		look(name, folder, 0o700, fs.ModeDir)
 	}
-	for name, s := range t.subs {
-		if s.tree != nil && now.subs[name].tree != nil {
-			for in, has := range s.tree.Permissions(now.subs[name].tree, file, folder) {
-				odd[path.Join(name, in)] = has
-			}
+	for name, f := range t.files {
+		switch {
+		case !f.work: // a checkout would write it
+		case f.Mode == Executable:
+			look(name, folder, 0o700, 0)
+		default:
+			look(name, file, 0o600, 0)
 		}
 	}
 	return odd
+}
+
+// Keeps leaves of the permissions of a tree those that a checkout of this one in its place would keep: of equal files, and of folders.
+func (t *Tree) Keeps(of *Tree, permissions map[string]fs.FileMode) map[string]fs.FileMode {
+	folders, kept := t.folders(), maps.Clone(permissions)
+	maps.DeleteFunc(kept, func(name string, _ fs.FileMode) bool {
+		was, isFile := of.files[name]
+		now, has := t.files[name]
+		return !folders[name] && (!isFile || !has || was.Blob != now.Blob || was.Mode != now.Mode)
+	})
+	return kept
+}
+
+// folders are those with files, and all around them.
+func (t *Tree) folders() map[string]bool {
+	list := map[string]bool{}
+	for name := range t.files {
+		for in := path.Dir(name); !list[in]; in = path.Dir(in) {
+			list[in] = true
+		}
+	}
+	return list
 }
 
 // inCheckout is the user's repository, of one that is beside it, too.

@@ -174,10 +174,10 @@ func (l *laboratory) file(name string, made bool) string {
 		if made || !temp && (within(l.env.Scratch, name) || within(l.written, name)) {
 			return ""
 		}
-		if within("/dev", name) {
+		switch {
+		case within("/dev", name):
 			why = "experiments do not have" + outside
-		}
-		if temp || within("/tmp", name) {
+		case temp || within("/tmp", name):
 			why = "tests in experiments do not see: they have a folder of their own for temporary files"
 		}
 	}

@@ -125,9 +125,9 @@ type Lab struct {
 	lacking map[abi.TreeRevision]string
 
 	dir        *disk.Dir
-	top        string         // of the checkout
-	overlays   bool           // tests see a tree of their own without a copy
-	usual      [2]fs.FileMode // of new files and folders, by the umask
+	top        string                 // of the checkout
+	overlays   bool                   // tests see a tree of their own without a copy
+	modes      map[string]fs.FileMode // of the checkout, that git does not keep
 	scratches  atomic.Int64
 	toolchains []toolchain
 	trees      map[revisions]*workspace
@@ -191,7 +191,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if l.overlays, err = l.canOverlay(ctx); err != nil {
 		return err
 	}
-	if err := l.newModes(); err != nil {
+	if err := l.findModes(head); err != nil {
 		return err
 	}
 	l.add(abi.Head, abi.Head, head, head)
@@ -206,7 +206,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 
 // add adds a tree. Equal trees share a folder and what is built there.
 func (l *Lab) add(product, tests abi.TreeRevision, t, head *repo.Tree) {
-	digest, modes := t.Digest(), t.Permissions(head, l.usual[0], l.usual[1])
+	digest, modes := t.Digest(), t.Keeps(head, l.modes)
 	if len(modes) > 0 {
 		digest = fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", digest, modes))) // maps are printed in order
 	}
@@ -340,18 +340,20 @@ func (l *Lab) canOverlay(ctx context.Context) (bool, error) {
 	return r.Ending == isolate.Exited && r.ExitCode == 0 && err != nil, nil
 }
 
-// newModes finds what new files and folders have.
-func (l *Lab) newModes() error {
+// findModes finds the permissions that git does not keep, by those that new files and folders have.
+func (l *Lab) findModes(head *repo.Tree) error {
 	folder := filepath.Join(l.dir.Path, "new")
 	file := filepath.Join(folder, "file")
-	err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(file, nil, 0o666))
-	for i, name := range []string{file, folder} {
-		info, missing := os.Stat(name)
-		if err = errors.Join(err, missing); err == nil {
-			l.usual[i] = info.Mode().Perm()
-		}
+	if err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(file, nil, 0o666)); err != nil {
+		return err
 	}
-	return errors.Join(err, os.RemoveAll(folder))
+	ofFile, err := os.Stat(file)
+	ofFolder, folderErr := os.Stat(folder)
+	if err := errors.Join(err, folderErr); err != nil {
+		return err
+	}
+	l.modes = head.Permissions(ofFile.Mode().Perm(), ofFolder.Mode().Perm())
+	return os.RemoveAll(folder)
 }
 
 // Close waits for the runs to end and removes what they left. Experiments that are asked for later are not run.

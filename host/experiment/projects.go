@@ -37,15 +37,16 @@ type defined struct {
 	facts
 	definition    *Definition
 	source        *origin
-	network, home bool        // of builds
-	given         []string    // variables of builds and tests
-	projects      []string    // folders with a marker, outermost first
-	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
-	viewed        bool        // runs see their tree in the place of the checkout
-	untraced      atomic.Bool // runs don't start with what tells what they load
-	packages      sync.Map    // names of those of a *repo.Tree, or ends of its modules
-	archives      sync.Map    // *archive by archiveKey
-	worlds        sync.Map    // what another installation is needed for, by worldKey
+	network, home bool                  // of builds
+	given         []string              // variables of builds and tests
+	projects      []string              // folders with a marker, outermost first
+	installed     []string              // what the checkout has beside the tree and tests need, such as node_modules
+	viewed        bool                  // runs see their tree in the place of the checkout
+	untraced      atomic.Bool           // runs don't start with what tells what they load
+	packages      sync.Map              // names of those of a *repo.Tree, or ends of its modules
+	archives      sync.Map              // *archive by archiveKey
+	testFiles     func() map[string]int // of the tree under test, by folder
+	worlds        sync.Map              // what another installation is needed for, by worldKey
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.
@@ -54,7 +55,7 @@ const maxMarkerBytes = 1 << 20
 // openProjects looks for projects in a source. Without any it gives nil. The error is that of the context.
 func openProjects(ctx context.Context, d *Definition, source *origin, config *Config) (*defined, error) {
 	build := time.Duration(d.Seconds.Build * float64(time.Second))
-	r := &defined{definition: d, source: source, network: config.Network, home: config.Home, given: config.Env, facts: facts{
+	r := &defined{definition: d, source: source, network: config.Network, home: config.Home, given: config.Env, testFiles: sync.OnceValue(func() map[string]int { return testFilesIn(source.Head) }), facts: facts{
 		name: d.Name, variables: give(userVariables(environment{}, d.Allow...), config.Env),
 		pace: plan.Pace{Start: plan.RunStart + time.Duration(d.Seconds.Start*float64(time.Second)), Head: build, Other: build},
 	}}

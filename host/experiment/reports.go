@@ -168,7 +168,8 @@ func (t *projectTest) readOf(reports []byte, is func(junit.Test) bool) (kind, []
 		if err != nil {
 			break
 		}
-		if test, ok := junit.Named(&entry.Case); ok && is(test) && (len(documents) == 0 || t.selection.Report != "{class}") { // jest-junit tells twice of a file
+		if test, ok := junit.Named(&entry.Case); ok && is(test) && (len(documents) == 0 || t.selection.Report != "{class}") {
+			// jest-junit tells twice of a file that does not load, by the same class; reports are read by what it tells first.
 			documents = append(documents, entry.Case.Documents...)
 		}
 	}

@@ -131,7 +131,7 @@ func (t *projectTest) args(order bool, report, scratch string) ([]string, error)
 		templates = t.selection.Order
 	}
 	if t.all() {
-		templates = slices.DeleteFunc(slices.Clone(templates), func(arg string) bool { return strings.Contains(arg, "{folder}") })
+		templates = slices.DeleteFunc(slices.Clone(templates), ofFolder)
 	}
 	return t.expand(templates, report, scratch)
 }
@@ -219,32 +219,45 @@ func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) 
 	p := found[0]
 	t.project, t.found = p.project, true
 	t.values["file"], t.values["rest"] = []string{p.file}, []string{p.rest}
-	t.values["folder"], t.values["module"] = []string{r.around(p)}, []string{r.module(p)}
+	t.values["folder"], t.values["module"] = []string{path.Dir(p.file)}, []string{r.module(p)}
+	if slices.ContainsFunc(s.Order, ofFolder) {
+		t.values["folder"] = []string{r.around(p)}
+	}
 	return nil
 }
 
-// mostAround is how many test files run in one folder with a failing test.
+func ofFolder(arg string) bool { return strings.Contains(arg, "{folder}") }
+
+// mostAround is how many test files run together with a failing test.
 const mostAround = 30
 
-// around is the outermost folder around the file of a test, within a folder of the project, that has no more test files than run together: what a test
-// needs may be set up in another one. It is empty for the whole project, whose settings say which tests those are.
+// around is the outermost folder around the file of a test, below the top of its project, that has at most as many test files as run together: what a
+// test needs may be set up in another one. It is empty for the whole project, whose settings say which tests those are.
 func (r *defined) around(p testPlace) string {
-	tests := func(folder string) (n int) {
-		for _, file := range r.source.Head.Paths() {
-			if below(folder, file) && sourcefile.KindOf(file) == abi.SourceTest {
-				n++
-			}
-		}
-		return n
-	}
-	if tests(p.project) <= mostAround {
+	tests := r.testFiles()
+	if tests[p.project] <= mostAround {
 		return ""
 	}
 	folder := path.Dir(p.file)
-	for outer := path.Dir(folder); outer != "." && tests(path.Join(p.project, outer)) <= mostAround; outer = path.Dir(outer) {
+	for outer := path.Dir(folder); outer != "." && tests[path.Join(p.project, outer)] <= mostAround; outer = path.Dir(outer) {
 		folder = outer
 	}
 	return folder
+}
+
+// testFilesIn counts the test files of a tree in each folder, those of folders within it, too.
+func testFilesIn(t *repo.Tree) map[string]int {
+	counts := map[string]int{}
+	for _, file := range t.Paths() {
+		if sourcefile.KindOf(file) != abi.SourceTest {
+			continue
+		}
+		for in := file; in != "."; {
+			in = path.Dir(in)
+			counts[in]++
+		}
+	}
+	return counts
 }
 
 func (r *defined) ambiguous(projects []string) error {

@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -54,18 +55,27 @@ func TestAccept_AK6_OtherDependencies(t *testing.T) {
 	}
 }
 
+// modeOf is what a new file has that is made with a mode, as a literal of Go.
+func modeOf(t *testing.T, mode os.FileMode) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	must.Do(t, os.WriteFile(file, nil, mode))
+	return fmt.Sprintf("%#o", must.Get(os.Stat(file))(t).Mode().Perm())
+}
+
 // TestAccept_AK5_Permissions that git does not keep are those of the checkout, where it has what the tree has; else as git makes them.
 func TestAccept_AK5_Permissions(t *testing.T) {
 	dir := t.TempDir()
 	test := "package shop\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestModes(t *testing.T) {\n\tfor name, want := range map[string]os.FileMode{WANT} {\n" +
 		"\t\tif i, err := os.Stat(name); err != nil || i.Mode().Perm() != want {\n\t\t\tt.Errorf(\"%s: %v, %v\", name, i, err)\n\t\t}\n\t}\n}\n"
+	modes := strings.NewReplacer("WRITTEN", modeOf(t, 0o644), "NEW", modeOf(t, 0o666)) // by the umask
 	write := func(text, want string) {
-		must.Write(t, dir, map[string]string{"keys/changed.key": text, "shop_test.go": strings.ReplaceAll(test, "WANT", `".": 0o751, "keys": 0o775, "keys/id.key": 0o600, "run.sh": 0o700, "plain": 0o644, `+want)})
+		must.Write(t, dir, map[string]string{"keys/changed.key": text, "shop_test.go": strings.ReplaceAll(test, "WANT", modes.Replace(`".": 0o751, "keys": 0o775, "keys/id.key": 0o600, "run.sh": 0o700, "plain": WRITTEN, `+want))})
 	}
 	must.Git(t, dir, "init", "-q", "-b", "main")
 	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "keys/id.key": "secret", "run.sh": "", "plain": ""})
 	must.Do(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
-	write("old", `"keys/changed.key": 0o644`)
+	write("old", `"keys/changed.key": NEW`)
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "green")
 	must.Git(t, dir, "tag", "green")
