@@ -184,10 +184,10 @@ func TestAccept_AK10_TestsAroundItMayHaveSetUpWhatItNeeds(t *testing.T) {
 	}{
 		"fails around":            {scripted{baseAround: {0, 2, 0}}, alibi.NotYours, "fails on the base in the same way (7 of 7 failed)"},
 		"not on offer":            {nil, alibi.NotYours, "fails on the base in the same way (7 of 7 failed)"},
-		"passes around":           {scripted{baseAround: {2, 0, 0}, wellAround: {5, 0, 0}, headAround: {0, 2, 0}, moreAround: {0, 5, 0}}, alibi.IsYours, "7 of 7 failed here with the tests around it, none of 7 failed on the base; alone it fails on both"},
+		"passes around":           {scripted{baseAround: {2, 0, 0}, wellAround: {5, 0, 0}, headAround: {0, 2, 0}, moreAround: {0, 5, 0}}, alibi.IsYours, "7 of 7 failed here with the tests around it, none of 7 failed on the base; run alone, it fails on both trees"},
 		"passes around, too few":  {scripted{baseAround: {2, 0, 0}, headAround: {0, 2, 0}}, alibi.IsOpen, "2 of 2 failed here with the tests around it, none of 2 failed on the base: "},
-		"passes around, not here": {scripted{baseAround: {2, 0, 0}}, alibi.IsOpen, "no run here with the tests around it, none of 2 failed on the base, where it fails alone"},
-		"left out on the base":    {scripted{baseAround: {0, 0, 0}, headAround: {0, 2, 0}}, alibi.IsOpen, "fails on the base alone, and is not among the tests that the base runs"},
+		"passes around, not here": {scripted{baseAround: {2, 0, 0}}, alibi.IsOpen, "no run here with the tests around it, none of 2 failed on the base; run alone, it fails there"},
+		"left out on the base":    {scripted{baseAround: {0, 0, 0}, headAround: {0, 2, 0}}, alibi.IsOpen, "run alone, it fails on the base, but the base leaves it out of its own run"},
 		"left out on both":        {scripted{baseAround: {0, 0, 0}, headAround: {0, 0, 0}}, alibi.NotYours, "fails on the base in the same way (7 of 7 failed)"},
 		"passes around on both":   {scripted{baseAround: {2, 0, 0}, headAround: {2, 0, 0}}, alibi.NotYours, "5 of 5 failed here, 7 of 7 failed on the base; at most 2.0 times"},
 	} {

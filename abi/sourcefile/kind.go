@@ -33,8 +33,8 @@ func IsTest(path string) bool {
 	return kind == abi.SourceTest || kind == abi.SourceFixture
 }
 
-// IsOfRunner says whether a file is one that runners of tests look for in each run, in many folders.
-func IsOfRunner(path string) bool {
+// IsRunnerFile says whether a file is one that runners of tests look for in each run, in many folders.
+func IsRunnerFile(path string) bool {
 	switch base := path[strings.LastIndexByte(path, '/')+1:]; base {
 	case "conftest.py", "__init__.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.py", "setup.cfg", "package.json":
 		return true

@@ -42,13 +42,13 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-func TestFilesOfRunners(t *testing.T) {
+func TestRunnerFiles(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
 		"conftest.py": true, "a/b/__init__.py": true, "package.json": true, "tsconfig.build.json": true, "web/vitest.config.mts": true, ".babelrc.json": true, "pyproject.toml": true,
 		"a/rates.py": false, "local.conf": false, "config.js": false, "tsconfig": false, "data/package.json5": false, "": false,
 	} {
-		check.Equal(t, sourcefile.IsOfRunner(path), want, path)
+		check.Equal(t, sourcefile.IsRunnerFile(path), want, path)
 	}
 }
 

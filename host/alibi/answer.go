@@ -159,8 +159,8 @@ func of(t *trial.Trial, maxFalse float64) *Answer {
 	if beside, ok := docket.BesideOf(&t.Case); ok {
 		a.Refuse(beside.What)
 		a.Lock, a.Next, a.Message = Account, beside.Next, beside.Output
-	} else if _, named := junit.Named(&t.Case); !named && len(a.Runs) == 0 && len(gotest.TestsOf(&t.Case)) == 0 && gotest.UnbuiltOf(&t.Case) == "" {
-		a.Refuse("it failed without a failing test")
+	} else if len(a.Runs) == 0 && !namesTest(&t.Case) {
+		a.Refuse("it failed, but none of its tests did")
 		a.Lock, a.Next = Account, docket.OnBase
 	} else if a.Verdict == IsOpen {
 		a.Lock = c.open(maxFalse)
@@ -171,6 +171,12 @@ func of(t *trial.Trial, maxFalse float64) *Answer {
 		}[a.Lock])
 	}
 	return a
+}
+
+// namesTest says whether a case is about a test, or a package that does not build.
+func namesTest(c *abi.Case) bool {
+	_, named := junit.Named(c)
+	return named || len(gotest.TestsOf(c)) > 0 || gotest.UnbuiltOf(c) != ""
 }
 
 const (
@@ -221,8 +227,8 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		a.open(t, c, maxFalse)
 	case Caused:
 		a.Verdict, a.Part, a.Why = IsYours, part(t), c.caused()
-		if lock.higher && lock.setting == around && c.fails() {
-			a.Why = lock.counted() + "; alone it fails on both"
+		if lock.higher && lock.setting == around && c.failsAlone() {
+			a.Why = lock.counted() + "; run alone, it fails on both trees"
 		}
 	case Conflict:
 		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
@@ -236,8 +242,8 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 	if a.Verdict == NotYours {
 		a.Why += lock.bound(c)
 	}
-	if a.Verdict == NotYours && c.leftOut && c.fails() && c.in[around].head.same > 0 {
-		a.Refuse("fails on the base alone, and is not among the tests that the base runs")
+	if a.Verdict == NotYours && c.leftOut && c.failsAlone() && c.in[around].head.same > 0 {
+		a.Refuse("run alone, it fails on the base, but the base leaves it out of its own run")
 		a.Next = docket.OnBase
 		return a
 	}

@@ -211,8 +211,8 @@ func (c *seen) chance(maxFalse float64) (l chance) {
 	return l
 }
 
-// fails says whether a test that builds fails in each run alone, here and on the base.
-func (c *seen) fails() bool {
+// failsAlone says whether a test that builds fails each time that it is run alone, here and on the base.
+func (c *seen) failsAlone() bool {
 	s := c.in[alone]
 	return s != nil && !c.unbuilt && s.head.passed+s.base.passed == 0 && s.head.same > 0 && s.base.same > 0
 }
@@ -235,7 +235,7 @@ func (l *chance) counted() string {
 func (l *chance) missed() string {
 	n := l.about.reported()
 	if n.OfHead == 0 {
-		return l.counted() + ", where it fails alone"
+		return l.counted() + "; run alone, it fails there"
 	}
 	low, high := n.difference()
 	return fmt.Sprintf("%s: the rate changed by %+.0f to %+.0f points (95%%), and a material rise is not excluded at 99%%", l.counted(), 100*low, 100*high)

@@ -59,9 +59,9 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 	lock := c.chance(min(l.maxFalse, MaxFalse))
 	want := abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order}
 	switch {
-	case a.Verdict == NotYours && c.fails() && !ranAround(a.Runs, abi.Base): // those around it may have set up on the base what it needs
+	case a.Verdict == NotYours && c.failsAlone() && !ranAround(a.Runs, abi.Base): // those around it may have set up on the base what it needs
 		want.Product, want.Tests, want.Order = abi.Base, abi.Base, around.order
-	case a.Verdict == NotYours && c.fails() && c.leftOut && !ranAround(a.Runs, abi.Head):
+	case a.Verdict == NotYours && c.failsAlone() && c.leftOut && !ranAround(a.Runs, abi.Head):
 		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
 	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
 		return nil, nil //nolint:nilnil // nothing more would tell

@@ -151,7 +151,7 @@ func (l *laboratory) file(name string, made bool) string {
 		_, has := l.tree.File(rel)
 		changed, brought := l.head.File(rel)
 		switch why, folder = "git ignores, so that experiments lack it", "git does not keep, so that experiments lack it"; {
-		case has || brought && (!changed.Untracked() || sourcefile.IsOfRunner(rel)) || made:
+		case has || brought && (!changed.Untracked() || sourcefile.IsRunnerFile(rel)) || made:
 			return ""
 		case strings.HasPrefix(rel+"/", ".git/"):
 			if _, err := os.Stat(filepath.Join(l.checkout, ".git")); err != nil {

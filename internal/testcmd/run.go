@@ -36,8 +36,8 @@ type Ran struct {
 	Beside []docket.Beside
 	// Output is the end of what the runner printed, unless it printed to a terminal.
 	Output string
-	// Heard says that it is known what it printed beside its tests. It is not where that went to a terminal.
-	Heard bool
+	// Captured says that what it printed outside of its tests is known. It is not where that went to a terminal.
+	Captured bool
 
 	said   map[string][]string // of Go by package
 	killed string              // by which signal; empty if it was not
@@ -100,7 +100,7 @@ func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 		return nil, err
 	}
 	ran.Beside = c.beside(ran)
-	ran.said, ran.Heard, err = c.said(ran.Output, find.file)
+	ran.said, ran.Captured, err = c.said(ran.Output, find.file)
 	return ran, err
 }
 
@@ -127,7 +127,7 @@ func (c *Command) beside(ran *Ran) (list []docket.Beside) {
 // maxSkips is of how many skipped modules is told.
 const maxSkips = 20
 
-// rejected is what runners say of a command line that they can't run, or that no test is of.
+// rejected is how runners reject a command line, or say that it selects no test.
 var rejected = regexp.MustCompile(`(?mi)^ERROR: usage: |\b(?:unknown|unrecognized|unexpected) (?:cli |command-line )?(?:option|argument|parameter)|` +
 	`No module named \S*pytest|No test(?:s| files) found`)
 

@@ -37,7 +37,7 @@ func (c *Command) said(output, report string) (lines map[string][]string, known 
 	switch lines, known = map[string][]string{}, true; {
 	case c.Runner == runnerGo:
 		lines, err = goSaid(report)
-	case c.Runner == "pytest":
+	case c.Runner == runnerPytest:
 		lines[""], known = pytestSaid(strings.Split(output, "\n"))
 	case c.line.runner.beside != nil:
 		found := c.line.runner.beside.FindAllString(output, -1)
@@ -149,6 +149,6 @@ func (r *Ran) Unexplained(rest *Ran, packages []string) (b docket.Beside, lines 
 		return b, nil, false
 	}
 	return docket.Beside{
-		What: "beside its tests the command says what it does not say without those that have an alibi: " + shorten(strings.TrimSpace(lines[0])), Next: docket.OnBase,
+		What: "outside of its tests the command printed what it does not print without those that have an alibi: " + shorten(strings.TrimSpace(lines[0])), Next: docket.OnBase,
 	}, lines, true
 }

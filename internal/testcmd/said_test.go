@@ -51,10 +51,10 @@ func TestAccept_AK1_WhatARunSaysBesideItsTests(t *testing.T) {
 		command := parsed(t, t.TempDir(), c.runner, "test")
 		var first, rest Ran
 		var faults [2]error
-		first.said, first.Heard, faults[0] = command.said(c.first, "")
+		first.said, first.Captured, faults[0] = command.said(c.first, "")
 		rest.said, _, faults[1] = command.said(c.rest, "")
 		must.Do(t, errors.Join(faults[:]...))
-		check.Equal(t, first.Heard, true, name, "known")
+		check.Equal(t, first.Captured, true, name, "known")
 		_, lines, _ := first.Unexplained(&rest, nil)
 		check.Equal(t, strings.Join(lines, "\n"), c.want, name)
 		if _, lines, ok := rest.Unexplained(&rest, nil); ok {

@@ -103,8 +103,8 @@ func (a *account) rest(ctx context.Context, stderr io.Writer, p *cli.Progress, b
 	if len(a.found.list) > known {
 		return slices.Clone(a.found.list[known:])
 	}
-	if !a.ran.Heard {
-		fmt.Fprintf(stderr, "warning: what %s printed beside its tests is not known and not compared: see whether it tells of a failure\n", a.command.Runner)
+	if !a.ran.Captured {
+		fmt.Fprintf(stderr, "warning: what %s printed outside of its tests was not checked: look there for failures\n", a.command.Runner)
 	}
 	if said, lines, ok := a.ran.Unexplained(ran, packages); ok {
 		a.found.beside([]docket.Beside{said}, strings.Join(lines[:min(len(lines), mostLines)], "\n"))
