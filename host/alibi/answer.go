@@ -227,7 +227,10 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		a.open(t, c, maxFalse)
 	case Caused:
 		a.Verdict, a.Part, a.Why = IsYours, part(t), c.caused()
-		if lock.higher && lock.setting == around && c.failsAlone() {
+		switch among := lock.about != nil && lock.setting == around && lock.about.base.all() > 0; {
+		case among && c.head.all() == 0:
+			a.Why = lock.counted() + "; run alone, it fails in another way"
+		case among && lock.higher && c.failsAlone():
 			a.Why = lock.counted() + "; run alone, it fails on both trees"
 		}
 	case Conflict:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -52,7 +53,7 @@ func (l *Light) Settle(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	}
 }
 
-// wanted is the experiment that an open lock of chance wants next, or an alibi of a test that was run alone; nil for none.
+// wanted is the experiment that an open lock of chance wants next, an alibi of a test that was run alone, or a test that fails otherwise alone; nil for none.
 func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Experiment, error) {
 	const most = 50 // a further step of 300 takes minutes and decides few
 	c := seenIn(t)
@@ -63,6 +64,10 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		want.Product, want.Tests, want.Order = abi.Base, abi.Base, around.order
 	case a.Verdict == NotYours && c.failsAlone() && c.leftOut && !ranAround(a.Runs, abi.Head):
 		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
+	case a.Verdict == IsOpen && lock.about == nil && a.says(plan.Otherwise) && !ranAround(a.Runs, abi.Head): // it may fail as reported with them
+		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: around.environment, Order: around.order}
+	case c.head.all() == 0 && c.head.among.same > 0 && !ranAround(a.Runs, abi.Base):
+		want.Product, want.Tests = abi.Base, abi.Base
 	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
 		return nil, nil //nolint:nilnil // nothing more would tell
 	}

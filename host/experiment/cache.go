@@ -115,14 +115,15 @@ func (c *cache) write(key string, r *abi.ExperimentResult) {
 	}
 }
 
-// recording is a run of tests of Go: what all of them showed, and not only the one that it was made for.
+// recording is a run of several tests: what all of them showed, and not only the one that it was made for.
 type recording struct {
 	result *isolate.Result
-	stream []byte // of go test -json
+	stream []byte // of go test -json, or reports
 	lacks  string // see testRun
+	loaded loaded
 }
 
-// recordings are runs in one tree. Failures of one top-level test, and those of one package where all its tests are run, share them: the n-th run of
+// recordings are runs in one tree. Failures of one top-level test of Go, and those of one package or command where all its tests are run, share them: the n-th run of
 // a failure in a cell is the n-th that was made there, whoever it was made for.
 type recordings struct {
 	mu   sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // buildTime is how long a command of a build may take.
@@ -86,7 +88,11 @@ func (r *defined) command(t *projectTest, args []string, source string, env envi
 			return nil, err
 		}
 	}
-	c.Dir = filepath.Join(top, filepath.FromSlash(t.project))
+	dir := t.project
+	if env.Order && t.whole != nil {
+		dir = t.whole.Dir
+	}
+	c.Dir = filepath.Join(top, filepath.FromSlash(dir))
 	for _, name := range slices.Sorted(maps.Keys(r.definition.Env)) {
 		value := strings.NewReplacer("{tree}", top, "{project}", c.Dir, "{scratch}", env.Scratch).Replace(r.definition.Env[name])
 		variables = give(variables, []string{name + "=" + value})
@@ -136,20 +142,25 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 	if err != nil {
 		return nil, err
 	}
-	run, reports, err := r.report(ctx, t, args, source, env)
-	if err != nil {
+	whole := env.Order && t.whole != nil
+	if whole {
+		args = append(args, r.present(t.whole, env.Tree)...)
+	}
+	var run *testRun
+	var reports []byte
+	if made := env.Again; made != nil {
+		run, reports = &testRun{Result: made.result, Loaded: made.loaded, Lacks: made.lacks}, made.stream
+	} else if run, reports, err = r.report(ctx, t, args, source, env); err != nil {
 		return nil, err
+	}
+	if whole {
+		run.Recording = &recording{result: run.Result, stream: reports, loaded: run.Loaded, lacks: run.Lacks}
 	}
 	if run.Kind, run.Documents = t.read(reports); run.Kind != kindAbsent {
 		return run, nil
 	}
-	if env.Order && t.all() && t.tells(reports) {
-		return run, nil // the project has no such test
-	}
-	if !env.Rows || t.rows == nil {
-		return r.interpret(run)
-	}
-	if len(t.selection.Rows) > 0 {
+	all := env.Order && (whole || t.all()) && t.tells(reports)
+	if env.Rows && t.rows != nil && !all && len(t.selection.Rows) > 0 {
 		if args, err = t.expand(t.selection.Rows, filepath.Join(env.Scratch, reportName), env.Scratch); err != nil {
 			return nil, err
 		}
@@ -157,12 +168,39 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 			return nil, err
 		}
 	}
-	if run.Kind, run.Documents = t.readRows(reports); run.Kind != kindAbsent {
-		run.Rows = true
-		return run, nil
+	if env.Rows && t.rows != nil {
+		if run.Kind, run.Documents = t.readRows(reports); run.Kind != kindAbsent {
+			run.Rows = true
+			return run, nil
+		}
+	}
+	if all {
+		return run, nil // the project has no such test
 	}
 	return r.interpret(run)
 }
+
+// present are the arguments of a whole run without tests that a tree lacks and head has: runners end where there is no such file. A word behind an
+// option may be its value.
+func (r *defined) present(w *Whole, tree *repo.Tree) (args []string) {
+	for i, arg := range w.Args {
+		name, _, _ := strings.Cut(arg, "::")
+		name = path.Join(w.Dir, name)
+		value := i > 0 && strings.HasPrefix(w.Args[i-1], "-") && !strings.Contains(w.Args[i-1], "=") && !flagWord.MatchString(w.Args[i-1])
+		if tree == nil || strings.HasPrefix(arg, "-") || value || !has(r.source.Head, name) || has(tree, name) {
+			args = append(args, arg)
+		}
+	}
+	return args
+}
+
+func has(t *repo.Tree, name string) bool {
+	_, file := t.File(name)
+	return file || t.HasFolder(name)
+}
+
+// flagWord is an option that has no value, of any runner.
+var flagWord = regexp.MustCompile(`^(?:-[slx]+|--(?:runTestsByPath|runInBand|ci|silent|verbose))$`)
 
 // report runs the program with arguments, and gives its reports.
 func (r *defined) report(ctx context.Context, t *projectTest, args []string, source string, env environment) (*testRun, []byte, error) {

@@ -76,6 +76,8 @@ type Config struct {
 	Told bool
 	// Left are options of the failing command that its runs are made without. No base is certified then.
 	Left []string
+	// Whole is how the runner of the failing command runs all tests of it.
+	Whole Whole
 	// Without is a variable that tests have neither so nor natively, such as one with a key; empty for none.
 	Without string
 	// Runners run the tests. Default: all that are shipped, see [RunnerNames].
@@ -90,6 +92,15 @@ type Config struct {
 	Progress func(Progress)
 	// Now measures what builds and runs take. Default: [time.Now].
 	Now func() time.Time
+}
+
+// Whole is a run of all tests of a command. The tests around a failing one are those of the command then, unless that takes more than a third of
+// [plan.MostRun].
+type Whole struct {
+	Runner string   // the name of its definition; empty for no such run
+	Args   []string // of the runner, without those of reports
+	Dir    string   // the folder on this machine in which it is run
+	Took   time.Duration
 }
 
 func (c *Config) setDefaults() error {

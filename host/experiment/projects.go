@@ -47,6 +47,7 @@ type defined struct {
 	archives      sync.Map              // *archive by archiveKey
 	testFiles     func() map[string]int // of the tree under test, by folder
 	worlds        sync.Map              // what another installation is needed for, by worldKey
+	whole         *Whole                // how the tests around another one run; nil for those of its folder
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.
@@ -70,6 +71,12 @@ func openProjects(ctx context.Context, d *Definition, source *origin, config *Co
 		return nil, nil //nolint:nilnil // the definition is for other projects
 	}
 	slices.SortStableFunc(r.projects, func(a, b string) int { return depth(a) - depth(b) })
+	if w := config.Whole; w.Runner == d.Name && w.Took <= plan.MostRun/elapsedFactor {
+		if dir, err := filepath.Rel(source.Top, w.Dir); err == nil && filepath.IsLocal(dir) {
+			w.Dir = filepath.ToSlash(dir)
+			r.whole, r.pace.Around = &w, w.Took
+		}
+	}
 	r.viewed = isolate.CanView() && !within(source.Top, source.Scratch) && !within(source.Scratch, source.Top)
 	r.installed = r.keeps()
 	said, err := r.start(ctx)

@@ -181,8 +181,16 @@ func (t *projectTest) readOf(reports []byte, is func(junit.Test) bool) (kind, []
 
 // is says whether a test of a report is this one.
 func (t *projectTest) is(test junit.Test) bool {
+	if file := t.path(); t.whole != nil && file != "" && test.File != "" && !ends(file, test.File) && !ends(test.File, file) {
+		return false // a test of this name in another file
+	}
 	name, err := expandOne(t.selection.Report, map[string][]string{"class": {test.Class}, "name": {test.Name}})
 	return err == nil && slices.Contains(t.names, strings.TrimSpace(name))
+}
+
+// ends says whether a path ends with another one.
+func ends(file, with string) bool {
+	return strings.HasSuffix("/"+file, "/"+strings.TrimLeft(path.Clean(filepath.ToSlash(with)), "./"))
 }
 
 // worse is what came of a test that may stand in a report several times.

@@ -170,6 +170,9 @@ func (l *Lab) note(r *testRun, of missed, first bool) {
 // cellOf names the tests of which all runs are of one kind.
 func (p *place) cellOf(f *failure, e abi.Experiment) cell {
 	c := cell{f.fingerprint, e.Environment, e.Order}
+	if f.project != nil && f.project.whole != nil && e.Order == abi.OriginalOrder {
+		c.tests = "all " + strings.Join(f.named, "\x00")
+	}
 	if f.goTest.module == "" || f.goTest.builds || p.needed != nil {
 		return c
 	}
@@ -250,7 +253,7 @@ func runLimit(f *failure, e abi.Experiment) time.Duration {
 		least = othersLimit
 	}
 	if e.Order == abi.OriginalOrder {
-		limit *= plan.PackageFactor
+		limit = max(limit*plan.PackageFactor, elapsedFactor*f.toolchain.about().pace.Around)
 	}
 	if e.Environment == abi.StarvedEnvironment {
 		limit *= plan.StarvedFactor

@@ -24,6 +24,7 @@ type projectTest struct {
 
 	selection *selection
 	command   string
+	whole     *Whole   // how the tests around it run; nil where its selection says that
 	names     []string // by which a report may call the test, in the form of selection.Report
 	values    map[string][]string
 	rows      *regexp.Regexp // of the names of all rows of the test, nil where they are not known
@@ -77,7 +78,7 @@ func (r *defined) selectBy(s *selection, test junit.Test, documents []abi.Docume
 	if !ok {
 		return nil, errNoTest
 	}
-	t := &projectTest{test: test, selection: s, values: values}
+	t := &projectTest{test: test, selection: s, values: values, whole: r.whole}
 	if err := r.place(s, t, documents); err != nil {
 		return nil, err
 	}
@@ -130,7 +131,10 @@ func (t *projectTest) args(order bool, report, scratch string) ([]string, error)
 	if order {
 		templates = t.selection.Order
 	}
-	if t.all() {
+	switch {
+	case order && t.whole != nil:
+		templates = slices.DeleteFunc(slices.Clone(templates), func(arg string) bool { return arg == byPath || ofFolder(arg) || strings.Contains(arg, "{file}") })
+	case t.all():
 		templates = slices.DeleteFunc(slices.Clone(templates), ofFolder)
 	}
 	return t.expand(templates, report, scratch)
@@ -225,6 +229,9 @@ func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) 
 	}
 	return nil
 }
+
+// byPath has jest take the arguments behind it for paths.
+const byPath = "--runTestsByPath"
 
 func ofFolder(arg string) bool { return strings.Contains(arg, "{folder}") }
 

@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
@@ -143,6 +146,32 @@ func TestSelect(t *testing.T) {
 				t.Errorf("arguments (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestWhole: the tests around another one are those of the command, in its folder, without files that a tree lacks; another file's test of the same name
+// is another one.
+func TestWhole(t *testing.T) {
+	fakeTools(t, "pytest")
+	files := map[string]string{"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/a/cart.test.js": "", "js/b/cart.test.js": "", "js/c.json": ""}
+	source := sourceOf(t, "js", files)
+	delete(files, "js/b/cart.test.js")
+	delete(files, "js/c.json")
+	base := sourceOf(t, "js", files).Head
+	whole := Whole{Runner: "jest", Args: []string{"-i", "a", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(source.Top, "js", "a", ".."), Took: time.Minute}
+	r := must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
+	target := must.Get(r.testOf(caseOf("cart", "totals", "a/cart.test.js")))(t)
+	check.Equal(t, argsOf(t, target, true), "--watchman=false --coverage=false --reporters=default --reporters=jest-junit")
+	check.Equal(t, strings.Join(r.present(target.whole, source.Head), " "), "-i a b/cart.test.js --config c.json -t b")
+	check.Equal(t, strings.Join(r.present(target.whole, base), " "), "-i a --config c.json -t b")
+	check.Equal(t, target.whole.Dir+" "+r.pace.Around.String(), "js 1m0s")
+	for file, want := range map[string]bool{"a/cart.test.js": true, "../js/a/cart.test.js": true, "cart.test.js": true, "": true, "b/cart.test.js": false} {
+		check.Equal(t, target.is(junit.Test{Class: "cart", Name: "totals", File: file}), want, file)
+	}
+	whole.Took = time.Hour
+	r = must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
+	if r.whole != nil {
+		t.Error("a command of an hour is run again")
 	}
 }
 

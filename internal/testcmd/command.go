@@ -16,6 +16,7 @@
 package testcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -63,6 +64,7 @@ type invocation struct {
 	script bool
 	// env are assignments of scripts, and left options of an interpreter that runs the runner.
 	env, left []string
+	dir       string // in which a script runs it; empty for that of the command
 }
 
 // assigned are the assignments before the runner.
@@ -183,6 +185,10 @@ type Passed struct {
 	Env []string
 	// Left are other options that may change what comes of tests.
 	Left []string
+	// Whole are the arguments with which the runner runs all tests of the command again, but for those of reports, and Dir the folder for that. Nil
+	// where another run would choose other tests, and for runners with a process for each package, class or test.
+	Whole []string
+	Dir   string
 }
 
 // Passed tells them. Options that a script of the project adds are left.
@@ -198,6 +204,7 @@ func (c *Command) Passed() Passed {
 	if options := c.rerunOptions(); options != "" {
 		p.Env = append(p.Env, pytestOptions+"="+strings.TrimSpace(c.variable(pytestOptions)+" "+options))
 	}
+	p.Whole, p.Dir = c.whole(), cmp.Or(v.dir, c.dir)
 	plain := strings.Fields(v.runner.plain)
 	for i, arg := range v.args {
 		if arg == "--" {
@@ -236,6 +243,47 @@ var (
 	rerunOption = regexp.MustCompile(`^(?:-[km]|--(?:ignore|ignore-glob|deselect|tb|verbosity)(?:=|$))`)
 	bareWord    = regexp.MustCompile(`^[\w./:=+-]+$`)
 )
+
+// decided are options of which a run of the whole command on another tree has its own, those with a value first: reports, coverage, and what
+// [Command.rerunOptions] give. again choose tests by earlier runs, or by what has changed.
+var (
+	decided = map[string][2]string{
+		runnerPytest: {"--junitxml --junit-xml --verbosity", "--verbose --quiet"},
+		"jest":       {"--outputFile --reporters --coverageReporters --coverageDirectory --collectCoverageFrom", "--json --coverage --watchman"},
+		"vitest":     {"--outputFile --outputFile.junit --reporter --reporters", "run --run --coverage --coverage.enabled"},
+	}
+	again = regexp.MustCompile(`^(?:--(?:lf|last-failed|ff|failed-first|nf|new-first|sw|stepwise|onlyFailures|onlyChanged|lastCommit|changedSince|changed)(?:=.*)?|related)$`)
+)
+
+// whole are the runner's own arguments; nil where they can't be used again.
+func (c *Command) whole() []string {
+	v, options := c.line, decided[c.Runner]
+	if _, ok := decided[c.Runner]; !ok || slices.ContainsFunc(v.args, again.MatchString) || c.Runner == "jest" && isSet(v.args, "-f", "-o") {
+		return nil
+	}
+	at := len(v.args)
+	if !v.script {
+		at -= len(v.words) - v.at
+	}
+	whole := []string{}
+	for args := slices.Insert(slices.Clone(v.args), at, c.plan.flags...); len(args) > 0; args = args[1:] {
+		name, _, assigned := strings.Cut(args[0], "=")
+		switch {
+		case slices.Contains(strings.Fields(options[0]), name):
+			if !assigned && len(args) > 1 {
+				args = args[1:]
+			}
+		case slices.Contains(strings.Fields(options[1]), name):
+		case c.Runner == runnerPytest && letters.MatchString(args[0]):
+			if rest := strings.NewReplacer("v", "", "q", "").Replace(args[0]); rest != "-" {
+				whole = append(whole, rest)
+			}
+		default:
+			whole = append(whole, args[0])
+		}
+	}
+	return whole
+}
 
 // rerunOptions are the options of pytest that reruns get, as words of a shell.
 func (c *Command) rerunOptions() string {

@@ -200,6 +200,7 @@ func script(dir, manager string, words []string, depth int) (*invocation, error)
 	if v.script {
 		dashes = append(dashes, v.dashes...)
 	}
+	v.dir = cmp.Or(v.dir, filepath.Dir(file))
 	v.env = append(slices.Clone(given), v.assigned()...)
 	v.words, v.start, v.at, v.dashes, v.script = words, 0, len(words), dashes, true
 	return v, nil

@@ -236,6 +236,45 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 	}
 }
 
+// TestWhole: what of a command runs all its tests on another tree, and in which folder.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{"js/package.json": `{"scripts": {"test": "tsc && jest --json --config x.json", "again": "npm test -- -o"}}`})
+	for line, want := range map[string]string{
+		"pytest -vvqs tests/a.py -k 'a -xv --tb=short --verbose --junitxml r.xml --cov=x": "-s tests/a.py -k 'a -x --tb=short --cov=x --maxfail=0 --continue-on-collection-errors",
+		"pytest -x -- tests":  "-x --maxfail=0 --continue-on-collection-errors -- tests",
+		"pytest --lf":         "none",
+		"pytest -q":           "--maxfail=0 --continue-on-collection-errors",
+		"npm test -- -t db":   "--config x.json -t db --bail=0",
+		"npm run again":       "none",
+		"npx jest --coverage": "--bail=0",
+		"npx jest -i --outputFile r.json --reporters=a --reporters b src": "-i src --bail=0",
+		"npx vitest run src --reporter=verbose --coverage":                "src --bail=0",
+		"npx vitest --changed": "none",
+		"go test ./...":        "none",
+		"ctest":                "none",
+	} {
+		in := dir
+		if strings.HasPrefix(line, "n") {
+			in = filepath.Join(dir, "js")
+		}
+		command, err := Parse(in, strings.Fields(line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		p := command.Passed()
+		got := strings.Join(p.Whole, " ")
+		if p.Whole == nil {
+			got = "none"
+		}
+		check.Equal(t, got, want, line)
+		if p.Whole != nil {
+			check.Equal(t, p.Dir, in, line)
+		}
+	}
+}
+
 // scratch writes files into a new folder.
 func scratch(t *testing.T, files map[string]string) string {
 	t.Helper()

@@ -111,14 +111,15 @@ const (
 	otherStart     = 700 * time.Millisecond
 )
 
-// Pace is what experiments take beside the tests: the start of each run, and the build of the tree under test or of another one.
-type Pace struct{ Start, Head, Other time.Duration }
+// Pace is what experiments take beside the tests: the start of each run, and the build of the tree under test or of another one. Around is what all
+// tests around one take; zero where that is not known.
+type Pace struct{ Start, Head, Other, Around time.Duration }
 
 // GoPace is that of Go.
-func GoPace() Pace { return Pace{RunStart, headBuild, otherBuild} }
+func GoPace() Pace { return Pace{Start: RunStart, Head: headBuild, Other: otherBuild} }
 
 // OtherPace is that of other languages, where their runner is not known: most build nothing.
-func OtherPace() Pace { return Pace{RunStart + otherStart, 0, 0} }
+func OtherPace() Pace { return Pace{Start: RunStart + otherStart} }
 
 // How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
 const (
@@ -173,7 +174,7 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	}
 	run, build := min(cmp.Or(elapsed, defaultElapsed), MostRun), pace.Head
 	if e.Order == abi.OriginalOrder {
-		run *= PackageFactor
+		run = cmp.Or(pace.Around, run*PackageFactor)
 	}
 	if e.Environment == abi.StarvedEnvironment {
 		run *= StarvedFactor

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -384,6 +385,12 @@ func (o *options) ask(cmd *cobra.Command, s cli.Streams, p *cli.Progress, change
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
 	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
 	lab.Left = o.passed.Left
+	if o.passed.Whole != nil && o.account != nil {
+		lab.Whole = experiment.Whole{Runner: o.account.command.Runner, Args: o.passed.Whole, Took: o.account.took}
+		if lab.Whole.Dir, err = filepath.Abs(o.passed.Dir); err != nil {
+			return err
+		}
+	}
 	lab.Native, lab.Told, lab.Without = o.native, o.here, open.KeyVariable(o.proof.key)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	config.LoadLate = func(module string) { p.Say("loading the module " + module + ", which takes seconds the first time") }
