@@ -352,6 +352,9 @@ func needs(ctx context.Context, t *repo.Tree, pack, test string) (n *needed, mis
 		}
 	}
 	n, err = needsOf(files, test)
+	if errors.Is(err, errTwins) {
+		return nil, false, err
+	}
 	if err != nil {
 		return nil, errors.Is(err, errNoSuchTest), nil
 	}

@@ -27,6 +27,9 @@ import (
 // errNoSuchTest: no test file of the package declares the test.
 var errNoSuchTest = errors.New("no such test")
 
+// errTwins: the package and its external tests have a test of one name each, which reports don't tell apart.
+var errTwins = errors.New("the package has two tests of this name, in two packages of its folder")
+
 // needed is what one test needs of the test files of its package.
 type needed struct {
 	// files are the test files without everything that the test does not need, by their names. Their lines stand where they
@@ -49,6 +52,18 @@ func needsOf(files map[string][]byte, test string) (*needed, error) {
 	}
 	if !slices.ContainsFunc(p.declared[test], func(d *declaration) bool { _, ok := d.decl.(*ast.FuncDecl); return ok }) {
 		return nil, fmt.Errorf("%w: %s", errNoSuchTest, test)
+	}
+	in := ""
+	for i := range p.files {
+		for _, d := range p.files[i].declarations {
+			if _, ok := d.decl.(*ast.FuncDecl); !ok || !slices.Contains(p.declared[test], d) {
+				continue
+			}
+			if name := p.files[i].syntax.Name.Name; in != "" && in != name {
+				return nil, errTwins
+			}
+			in = p.files[i].syntax.Name.Name
+		}
 	}
 	p.need(test)
 	found := &needed{files: map[string][]byte{}, digest: p.digest()}

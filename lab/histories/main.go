@@ -1,5 +1,5 @@
 // Command histories judges failing tests from the histories of public repositories. Its commands: alone times some saved cases on a machine
-// where nothing else runs, rebuild makes the trees of all cases again, and study judges from what was saved without running a test.
+// where nothing else runs, beside compares two builds of the command, rebuild makes the trees of all cases again, and study judges from what was saved without running a test.
 package main
 
 import (
@@ -26,6 +26,7 @@ func main() {
 const usage = `histories judges failing tests from the histories of public repositories.
 
   histories alone -snapshots DIR    time some cases; nothing else may run on the machine
+  histories beside -snapshots DIR   compare two builds of the command on saved cases, run for real
   histories rebuild -snapshots DIR  make the trees of all cases again, and compare their commits
   histories profile -out FILE       learn the profile of the alibi
   histories study                   judge what is saved; minutes
@@ -35,7 +36,7 @@ Each command has -h.
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("name a command: rebuild, profile, study or alone")
+		return errors.New("name a command: rebuild, profile, study, alone or beside")
 	}
 	switch args[0] {
 	case "-h", "--help", "help":
@@ -47,10 +48,12 @@ func run(ctx context.Context, args []string) error {
 		return studySaved(ctx, args[1:], os.Stdout)
 	case "profile":
 		return profile(ctx, args[1:])
+	case "beside":
+		return beside(ctx, args[1:], os.Stdout)
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("unknown command %q: use rebuild, profile, study or alone", args[0])
+	return fmt.Errorf("unknown command %q: use rebuild, profile, study, alone or beside", args[0])
 }
 
 // each runs a command for each repository, in a process of its own: what a broken environment does to one must not reach another.
