@@ -274,6 +274,10 @@ histories: ## make the trees of all cases in lab/histories again, from the snaps
 histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHOTS=DIR; nothing else may run on the machine
 	$(call lab,histories) alone -snapshots $(SNAPSHOTS)
 
+.PHONY: histories-beside
+histories-beside: build ## ask 100 cases of lab/histories, from the snapshots in SNAPSHOTS=DIR, of the command BEFORE and of this one, in turns; needs an hour
+	$(call lab,histories) beside -snapshots $(SNAPSHOTS) -before $(BEFORE)
+
 .PHONY: histories-study
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
 	$(call lab,histories) study -cases -page lab/histories/README.md -tables lab/histories/tables
