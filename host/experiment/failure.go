@@ -2,7 +2,10 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -135,8 +138,9 @@ func (l *laboratory) beside(name string) (rel string, ok bool) {
 	return rel, ok
 }
 
-// file says why a run lacks a file, folder or socket that it asked for; empty if the user's own run would not have had it either. made: the run has made it since.
-func (l *laboratory) file(name string, made bool) string {
+// file says why a run lacks a file, folder or socket that it asked for, as it looked for it; empty if the user's own run would not have had it either.
+func (l *laboratory) file(name string, look isolate.Look) string {
+	made := look == isolate.Made
 	home, _ := os.UserHomeDir()
 	at, shown, why, folder := name, name, "tests in experiments do not see: "+plan.ShowsHome, ""
 	below := func(folder, of, title string) (string, bool) {
@@ -183,7 +187,7 @@ func (l *laboratory) file(name string, made bool) string {
 	}
 	info, err := os.Stat(at)
 	switch {
-	case err != nil || harmless.MatchString(shown):
+	case err != nil || harmless.MatchString(shown) || look == isolate.Opened && info.Size() == 0:
 		return ""
 	case info.IsDir():
 		if folder == "" || l.tree.HasFolder(shown) || l.head.HasFolder(shown) {
@@ -207,14 +211,23 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			Variable string `json:"variable"`
 			By       string `json:"by"`
 			Module   string `json:"module"`
+			// Listed is a folder, or empty for all variables.
+			Listed *string `json:"listed"`
 		}
 		if i == mostAsked-1 || json.Unmarshal(line, &m) != nil || !filepath.IsAbs(m.By) || !within(l.seen, m.By) || !reads(m.By, true) {
 			continue
 		}
 		why := l.variable("the test reads", m.Variable)
+		switch {
+		case m.Listed == nil:
+		case *m.Listed != "":
+			why = l.listed(*m.Listed)
+		default:
+			why = l.lists(m.By, true)
+		}
 		for _, ending := range []string{".py", "/__init__.py", ".so", ".abi3.so"} {
 			if within(l.seen, m.Module) && why == "" {
-				why = l.file(m.Module+ending, false)
+				why = l.file(m.Module+ending, isolate.Missing)
 			}
 		}
 		if why != "" {
@@ -224,8 +237,8 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 	hidden, left := l.hidden(), mostRead
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		switch asked[name] {
-		case isolate.Missing, isolate.Made:
-			if why := l.file(name, asked[name] == isolate.Made); why != "" {
+		case isolate.Missing, isolate.Made, isolate.Opened:
+			if why := l.file(name, asked[name]); why != "" {
 				return why
 			}
 		case isolate.Moved:
@@ -234,7 +247,7 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			}
 		case isolate.Sized:
 			return "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
-		case isolate.Read:
+		case isolate.Read, isolate.Listed:
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
@@ -249,6 +262,63 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 		}
 	}
 	return ""
+}
+
+// What code says that takes all variables, that gives what it takes to a child or back, and that does so at all.
+var (
+	allText   = regexp.MustCompile(`\b(?:os|syscall)\.Environ\(\)|\bos\.environ(?:\.(?:items|keys|values|copy)\b|[^\w.\[]|$)|\bprocess\.env(?:[^\w.?\[]|$)`)
+	passText  = regexp.MustCompile(`(?i)env\w*["']?\s*(?::|:?=)\s*(?:[^r=\s]|r[^a])`) // but for := range
+	childText = regexp.MustCompile(`\bsubprocess\b|\bchild_process\b|\bexeca\b|"os/exec"|\bprocess\.env\s*=[^=]`)
+)
+
+// lists says that a file takes all variables, which the user has more of, for more than to give them to a child. known: it was seen to take them.
+func (l *laboratory) lists(file string, known bool) string {
+	rel, err := filepath.Rel(l.seen, file)
+	if err != nil || !filepath.IsLocal(rel) || len(l.hidden()) == 0 {
+		return ""
+	}
+	code, _ := plainFile(l.written, rel, maxTestFile)
+	text, passes, other := string(code), false, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case !allText.MatchString(line):
+		case passText.MatchString(line) && childText.MatchString(text):
+			passes = true
+		default:
+			other = true
+		}
+	}
+	if !other && (passes || !known) {
+		return ""
+	}
+	return "the test lists all variables in " + filepath.ToSlash(rel) + ", and experiments do not have all of yours" + outside
+}
+
+// listed says which file a folder that a run lists has in the checkout alone, beside others of its kind.
+func (l *laboratory) listed(folder string) string {
+	rel, err := filepath.Rel(l.seen, folder)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	kinds := map[string]bool{}
+	for _, f := range entries(l.written, rel) {
+		kinds[filepath.Ext(f.Name())] = kinds[filepath.Ext(f.Name())] || f.Name() != filepath.Ext(f.Name())
+	}
+	for _, f := range entries(l.checkout, rel) {
+		if ext := filepath.Ext(f.Name()); f.IsDir() || ext == "" || !kinds[ext] {
+			continue
+		}
+		if why := l.file(filepath.Join(folder, f.Name()), isolate.Missing); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func entries(folder, name string) []fs.DirEntry {
+	list, _ := os.ReadDir(filepath.Join(folder, name))
+	return list
 }
 
 // mostRead bounds the bytes of files in which variables are looked for.
@@ -277,12 +347,13 @@ func naming(text string, variables []string) string {
 	return ""
 }
 
+func (g *goTests) laboratory(w *workspace, b *goBinary, env environment) *laboratory {
+	return &laboratory{env: env, given: g.environment(env, b.dir), tree: w.tree, head: g.head, seen: w.source(), written: w.source(), checkout: g.hide}
+}
+
 // lacks says what the tests of a run asked for, by the log of a test binary, too, that the user has and experiments don't give them; empty for nothing.
-func (g *goTests) lacks(w *workspace, b *goBinary, env environment, log []byte, asked map[string]isolate.Look) string {
-	dir := b.dir
-	l := &laboratory{
-		env: env, given: g.environment(env, dir), tree: w.tree, head: g.head, seen: w.source(), written: w.source(), checkout: g.hide,
-	}
+func (g *goTests) lacks(ctx context.Context, w *workspace, b *goBinary, env environment, log []byte, asked map[string]isolate.Look) string {
+	dir, l := b.dir, g.laboratory(w, b, env)
 	known := map[string]bool{}
 	for line := range bytes.Lines(log) {
 		what, name, _ := strings.Cut(strings.TrimRight(string(line), "\n"), " ")
@@ -307,7 +378,7 @@ func (g *goTests) lacks(w *workspace, b *goBinary, env environment, log []byte, 
 				}
 			}
 			if _, beside := l.beside(file); asked == nil && (own || beside || within(filepath.Join(env.Scratch, "home"), file)) { // else the kernel tells
-				why = l.file(file, false)
+				why = l.file(file, isolate.Missing)
 			}
 		}
 		if why != "" {
@@ -315,8 +386,13 @@ func (g *goTests) lacks(w *workspace, b *goBinary, env environment, log []byte, 
 		}
 	}
 	why := l.asked(asked, nil, func(string, bool) bool { return true })
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if asked[name] == isolate.Listed && why == "" {
+			why = l.listed(name)
+		}
+	}
 	if why == "" && env.Trace {
-		why = l.early(b.path)
+		why = cmp.Or(l.early(b.path), g.takes(ctx, l, b))
 	}
 	return why
 }

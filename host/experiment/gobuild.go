@@ -127,9 +127,10 @@ type goBinary struct {
 	path string // of the executable
 	dir  string // the package's folder in its tree
 	pack string // import path
-	// module is the path of its module.
-	module string
-	loaded loaded
+	// module is the path of its module, and folder that in its tree.
+	module, folder string
+	flags          []string // of its build
+	loaded         loaded
 }
 
 // building is a program that fails as the build of a package's tests did, go vet included, and passes where it did not. It runs nothing.
@@ -151,10 +152,57 @@ func (g *goTests) building(ctx context.Context, w *workspace, b *goBinary, folde
 	case err != nil:
 		return nil, err
 	}
-	return func(context.Context, *failure, environment) (*testRun, error) {
+	return func(ctx context.Context, _ *failure, env environment) (*testRun, error) {
 		again := run
+		if env.Trace && b != nil && run.Kind == kindFailed {
+			again.Lacks = g.takes(ctx, g.laboratory(w, b, env), b)
+		}
 		return &again, nil
 	}, nil
+}
+
+// taken lists the files of folders that a build takes, by the folders of their packages.
+const taken = `{{with .Module}}{{if or .Main (and .Replace (eq .Replace.Version ""))}}{{$.Dir}}{{"\t"}}{{join $.GoFiles "\t"}}{{"\t"}}{{join $.CgoFiles "\t"}}{{"\t"}}` +
+	`{{join $.CFiles "\t"}}{{"\t"}}{{join $.CXXFiles "\t"}}{{"\t"}}{{join $.HFiles "\t"}}{{"\t"}}{{join $.SFiles "\t"}}{{"\t"}}{{join $.EmbedFiles "\t"}}{{"\n"}}{{end}}{{end}}`
+
+// takes says what the build of a binary takes in the checkout that it lacks in a tree, and whether the code that it is built from lists all variables.
+func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string {
+	in, err := filepath.Rel(l.seen, b.folder)
+	if err != nil {
+		return ""
+	}
+	folder := filepath.Join(g.hide, in)
+	list := func(given ...string) string {
+		of := *g
+		of.given = give(slices.Clone(g.given), given)
+		files, _ := of.run(ctx, folder, l.env.Scratch, slices.Concat([]string{"list", "-e", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})...)
+		return files
+	}
+	files := list()
+	if at, err := g.run(ctx, folder, l.env.Scratch, "env", "GOWORK"); err == nil && strings.TrimSpace(at) != "" {
+		rel, err := filepath.Rel(g.hide, strings.TrimSpace(at))
+		if _, has := l.tree.File(filepath.ToSlash(rel)); err == nil && !has && files != list("GOWORK=off") {
+			return "the code is built with " + filepath.ToSlash(rel) + ", which experiments do not have"
+		}
+	}
+	for line := range strings.Lines(files) {
+		names := strings.Split(strings.TrimSpace(line), "\t")
+		for _, name := range names[1:] {
+			rel, err := filepath.Rel(g.hide, filepath.Join(names[0], name))
+			if name == "" || err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			file := filepath.Join(l.seen, rel)
+			why := strings.Replace(l.file(file, isolate.Missing), "the test reads", "the code is built with", 1)
+			if why == "" && filepath.Ext(name) == ".go" {
+				why = l.lists(file, false)
+			}
+			if why != "" {
+				return why
+			}
+		}
+	}
+	return ""
 }
 
 // compile builds the tests of a package, an import path or a path relative to the folder ("./x"), which lies in a module. The binary is
@@ -172,7 +220,7 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	if len(fields) != 4 {
 		return nil, fmt.Errorf("go list %s: %q", pack, listed)
 	}
-	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
+	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], folder: folder, flags: flags, path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
 	if fields[2] == "0 0" {
 		return b, fmt.Errorf("%s: %w", pack, errNoTests)
 	}

@@ -87,7 +87,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	stream, err := g.stream(ctx, b.pack, output)
 	made := &recording{result: result, stream: stream}
 	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
-		made.lacks = g.lacks(w, b, env, traceFile(env.Scratch, testLog), result.Asked)
+		made.lacks = g.lacks(ctx, w, b, env, traceFile(env.Scratch, testLog), result.Asked)
 	}
 	return made, err
 }

@@ -1,7 +1,7 @@
 "use strict";
 // Loaded before everything else in each process of a test runner of Node.js. Appends a line to the file "loaded" beside this file for each
 // file that is evaluated, and for each package of node_modules of which one is: {"name of its package": "path"}. Appends one to "missed" for each variable that
-// is asked for and is not there: {"variable": "NAME", "by": "file of the code that asks"}.
+// is asked for and is not there: {"variable": "NAME", "by": "file of the code that asks"}, and where all or a folder are listed: {"listed": "" or "path", "by": "file"}.
 const fs = require("fs");
 const Module = require("module");
 const path = require("path");
@@ -45,11 +45,11 @@ function record(name) {
   } catch {} // it is no file
 }
 
-/** Has record told the name that a function or class gets at a place among its arguments, or in an object there. */
-function watch(of, name, at, field) {
+/** Has told the name that a function or class gets at a place among its arguments, or in an object there. */
+function watch(of, name, at, field, told = record) {
   const original = of[name];
   if (typeof original !== "function") return;
-  const tell = (args) => record(typeof args[at] === "string" ? args[at] : args[at] && args[at][field]);
+  const tell = (args) => told(typeof args[at] === "string" ? args[at] : args[at] && args[at][field]);
   of[name] = new Proxy(original, {
     apply(target, self, args) {
       tell(args);
@@ -87,31 +87,54 @@ function watchNative() {
 
 const asked = new Set();
 
-/** Tells of a variable that is not there. */
-function miss(name) {
-  if (typeof name !== "string" || asked.size > 10000) return;
+/** Tells of a variable that is not there, or of what is listed, but to give it to a child. */
+function miss(what) {
+  if (asked.size > 10000) return;
   const { stackTraceLimit, prepareStackTrace } = Error;
   Object.assign(Error, { stackTraceLimit: 20, prepareStackTrace: undefined });
-  const places = new Error().stack.matchAll(/\(?((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/gm);
+  const { stack } = new Error();
+  const places = stack.matchAll(/\(?((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/gm);
   Object.assign(Error, { stackTraceLimit, prepareStackTrace });
   const by = [...places].map((m) => m[1].replace("file://", "")).find((file) => file !== __filename && !file.includes(INSTALLED + "jest-")); // whose tests read a copy
-  const line = JSON.stringify({ variable: name, by }) + "\n";
+  if ("listed" in what && /node:(?:child_process|internal\/worker)/.test(stack)) return;
+  const line = JSON.stringify({ ...what, by }) + "\n";
   if (!asked.has(line)) appendFileSync(path.join(__dirname, "missed"), line);
   asked.add(line);
 }
 
-/** Has miss told what is looked for behind the variables that there are. Copies of them keep what is behind them. */
+/** Has miss told what is looked for behind the variables that there are, and who lists them. Copies of jest keep what is behind them. */
 function watchVariables() {
   const tell = (how) => (of, name, ...rest) => {
     try {
-      miss(name);
+      if (typeof name === "string") miss({ variable: name });
+      else if (how === Reflect.ownKeys) miss({ listed: "" });
     } catch {}
     return how(of, name, ...rest);
   };
-  Object.setPrototypeOf(process.env, new Proxy(Object.getPrototypeOf(process.env), { get: tell(Reflect.get), has: tell(Reflect.has) }));
+  const behind = new Proxy(Object.getPrototypeOf(process.env), { get: tell(Reflect.get), has: tell(Reflect.has) });
+  const lists = { ownKeys: tell(Reflect.ownKeys) };
+  Object.setPrototypeOf(process.env, behind);
+  process.env = new Proxy(process.env, { ...lists, set: (of, name, value) => ((of[name] = value), true) });
+  if (existsSync(path.join(__dirname, "native"))) return;
+  globalThis.Proxy = new Proxy(Proxy, {
+    construct: (of, [copy, how], made) => Reflect.construct(of, [copy, Object.getPrototypeOf(copy) === behind ? { ...how, ...lists } : how], made),
+  });
 }
 
-if (module.parent && module.parent.id === "internal/preload") watchVariables();
+/** Has miss told which folders are listed. */
+function watchFolders() {
+  const tell = (folder) => {
+    try {
+      if (typeof folder === "string") miss({ listed: path.resolve(folder) });
+    } catch {}
+  };
+  for (const of of [fs, fs.promises]) for (const name of ["readdir", "readdirSync", "opendir", "opendirSync"]) watch(of, name, 0, "pathname", tell);
+}
+
+if (module.parent && module.parent.id === "internal/preload") {
+  watchVariables();
+  watchFolders();
+}
 // Without the means to tell everything, nothing is told.
 if (module.parent && module.parent.id === "internal/preload" && (!existsSync(path.join(__dirname, "native")) || watchNative())) {
   watch(vm, "Script", 1, "filename");

@@ -1,5 +1,5 @@
 """A plugin of pytest. Each process appends a line with the files that modules were loaded from to the file "loaded" beside this one, and one to "missed" for each
-variable and place of a module that was asked for and is not there, with the file of the code that asked."""
+variable and place of a module that was asked for and is not there, and where all variables or a folder are listed, with the file of the code that asked."""
 import json
 import os
 import sys
@@ -9,6 +9,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 asked, write = set(), open
+PASSING = ("subprocess.py", "mock.py", "<frozen importlib._bootstrap_external>")  # list for a child, to restore them, or to import
 
 
 def library(path):
@@ -18,6 +19,8 @@ def library(path):
 def tell(**what):
     frame = sys._getframe(2)
     while frame and (frame.f_code.co_filename[:1] == "<" or library(frame.f_code.co_filename)):
+        if "listed" in what and os.path.basename(frame.f_code.co_filename) in PASSING:
+            return
         frame = frame.f_back
     line = json.dumps({**what, "by": frame and os.path.abspath(frame.f_code.co_filename)})
     if line not in asked and len(asked) < 10000:
@@ -31,6 +34,15 @@ class Variables(dict):
         tell(variable=os.fsdecode(name))
         raise KeyError(name)
 
+    def __iter__(self):
+        tell(listed="")
+        return super().__iter__()
+
+
+def listens(event, args):
+    if event in ("os.listdir", "os.scandir") and not isinstance(args[0], int):
+        tell(listed=os.path.abspath(os.fsdecode(args[0] or ".")))
+
 
 class Modules:
     @staticmethod
@@ -42,6 +54,7 @@ class Modules:
 try:
     os.environ._data = os.environb._data = Variables(os.environ._data)
     sys.meta_path.append(Modules)
+    sys.addaudithook(listens)
 except AttributeError:  # another implementation of Python
     pass
 

@@ -172,6 +172,8 @@ const (
 	Missing Look = iota // nothing
 	Made                // nothing, and made it afterwards
 	Read                // what it opened or ran
+	Listed              // a folder, which it opened
+	Opened              // nothing, and made it to read it, too
 	Moved               // what it wanted to move there from another mount
 	Sized               // not the size that it wanted; the path is how many bytes a file may have
 )

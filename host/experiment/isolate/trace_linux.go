@@ -203,9 +203,14 @@ func (t *tracer) note(n *notice) {
 		return
 	}
 	var stat unix.Stat_t
-	there, makes := unix.Stat(name, &stat) == nil, call.does >= making || call.flags != none && n.args[max(call.flags, 0)]&unix.O_CREAT != 0
+	there, flags, keeps := unix.Stat(name, &stat) == nil, uint64(0), false
+	if call.flags != none {
+		flags = n.args[call.flags]
+		keeps = flags&(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC) == unix.O_CREAT && flags&unix.O_ACCMODE != unix.O_WRONLY
+	}
+	makes := call.does >= making || flags&unix.O_CREAT != 0
 	if folder := filepath.Dir(name); !there && makes && unix.Stat(folder, &stat) != nil { // what it makes needs that
-		name, makes, from = folder, false, ""
+		name, makes, keeps, from = folder, false, false, ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,9 +221,15 @@ func (t *tracer) note(n *notice) {
 		return
 	case from != "" && !oneMount(from, name):
 		look = Moved
+	case !there && keeps && (!known || look == Missing):
+		look = Opened
 	case look == Missing && known && (there || makes), look == Moved && makes: // what can't be moved is copied
 		look = Made
-	case known || !there && makes || there && (call.does != opening || stat.Mode&unix.S_IFMT != unix.S_IFREG):
+	case known || !there && makes || there && call.does != opening:
+		return
+	case there && stat.Mode&unix.S_IFMT == unix.S_IFDIR:
+		look = Listed
+	case there && stat.Mode&unix.S_IFMT != unix.S_IFREG:
 		return
 	case there:
 		look = Read
