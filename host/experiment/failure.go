@@ -126,7 +126,7 @@ var general = regexp.MustCompile(`^(?:.{1,3}|PATH|HOME|OLDPWD|INIT_CWD|SHLVL|SHE
 	`(?:LS|TERM|XDG|DBUS|SSH|GPG|GIT|GITHUB|GITLAB|RUNNER|ACTIONS|JENKINS|BUILD|PYTEST|PYENV|CONDA|VIRTUAL_ENV|NODE|NVM|npm|JEST|VITEST|JAVA|MAVEN|GRADLE|CARGO|RUST|LC|SSL_CERT)_.*)$`)
 
 // harmless are files that runtimes and tools look for in each run, and can do without.
-var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:pytest|mypy|ruff)_cache|\.hypothesis|\.coverage|\.nyc_output|\.vite|node-compile-cache|pytest-of-[^/]+|jest_[^/]+|node_modules/\.[^/]+)(?:/|$)|` +
+var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:mypy|ruff)_cache|\.pytest_cache(?:$|/(?:[dv]$|v/cache|[A-Z.][\w.]*))|\.hypothesis|\.coverage|\.nyc_output|\.vite|node-compile-cache|pytest-of-[^/]+|jest_[^/]+|node_modules/\.[^/]+)(?:/|$)|` +
 	`\.pyc$|^(?:\.\./)+(?:node_modules|\.git)$|^/var/cache/|^(?:/var)?/run/(?:nscd|systemd|utmp|resolvconf|NetworkManager)(?:/|$)|^/var/lib/(?:dbus|sss|misc)/|` +
 	`^~/(?:\.cache|\.npm|\.npmrc|\.local/lib|\.node_(?:modules|libraries)|\.config/(?:go|pip)|\.pydistutils\.cfg|\.bash[^/]*|\.profile|\.inputrc|\.terminfo)(?:/|$)`)
 

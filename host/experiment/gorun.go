@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -72,9 +73,13 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
+	shown := []string{g.env["GOROOT"], g.env["GOMODCACHE"]}
+	for _, name := range loaders {
+		shown = append(shown, filepath.SplitList(os.Getenv(name))...)
+	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Show: shown, Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
 		Limits: env.Limits,
 	})
 	if err != nil {
@@ -186,7 +191,7 @@ func readStream(pack, name string, stream []byte) (kind, string) {
 }
 
 // goVariables are those of the user that a test of Go sees beside those that all tests see.
-var goVariables = []string{"GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"}
+var goVariables = []string{"GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX", "GOGC", "GOMEMLIMIT", "GOTRACEBACK", "GORACE"}
 
 // goTarget is a test of Go.
 type goTarget struct {

@@ -62,6 +62,7 @@ func lacksWhatIsHidden(t *testing.T, dir string, kinds []hidden, failed func(nam
 	must.Git(t, dir, "tag", "green")
 	must.Write(t, dir, map[string]string{
 		"local/rates.json": "{}", "local_rates.py": "", "README": "changed\n", "untracked.conf": "x", "conftest.py": "", "added/file": "x", "../beside/rates.json": "{}",
+		"conf.d/local.json": "{}", "local.db": "x", "built/local_init.go": "package built\n\nfunc init() { token = true }\n",
 	})
 	must.Git(t, dir, "add", "-N", "added")
 	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
@@ -95,6 +96,9 @@ const (
 	lacksTool  = "the test reads ~/bin/rates, which "
 	lacksGit   = "the test reads .git, which experiments do not have"
 	lacksEmpty = "the test looks for the folder empty, which git does not keep, so that experiments lack it"
+	lacksList  = ", and experiments do not have all of yours; alibi runs tests outside of them with --native"
+	lacksConf  = "the test reads conf.d/local.json, which git ignores"
+	lacksDB    = "the test reads local.db, which git ignores"
 	lacksNew   = "the test reads untracked.conf, which is not committed, so that experiments lack it"
 )
 
@@ -126,10 +130,16 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"program", `run("` + home + `/bin/rates")`, lacksTool},
 		{"git", `run("git", "rev-parse", "HEAD")`, lacksGit},
 		{"git_folder", `os.path.isdir(".git")`, lacksGit},
+		{"listed", `[v for k, v in os.environ.items() if k[5:] == "TOKEN"]`, "the test lists all variables in test_listed.py" + lacksList},
+		{"folder_listed", `"local.json" in os.listdir("conf.d")`, lacksConf},
+		{"folder_matched", `len(list(pathlib.Path("conf.d").glob("*.json"))) > 1`, lacksConf},
+		{"created", `open_("local.db", "a+").tell()`, lacksDB},
 		{"plain", `False`, ""},
+		{"passed_on", `"subprocess" and run_with(env=dict(os.environ, A="b")) or mock.patch.dict(os.environ, A="b").start() is None or not os.listdir("tools")`, ""},
 		{"harmless", `made() or os.path.isdir("added") or os.path.exists("added/file") or os.path.exists(os.path.expanduser("~/.cache/noise")) or os.getenv("SHOP_NONE") or run("sh", "-c", "ls ~ ; test -e /etc/x")`, ""},
 	}
-	common := `import os, socket, subprocess, sys
+	common := `import os, pathlib, socket, subprocess, sys
+from unittest import mock
 import pytest
 
 def run(*args):
@@ -137,6 +147,9 @@ def run(*args):
         return subprocess.run(args).returncode == 0
     except OSError:
         return False
+
+def run_with(env):
+    return subprocess.run("false", env=env).returncode == 0
 
 def importable(name):
     try:
@@ -159,6 +172,7 @@ def connect(name):
 def made():
     if not os.path.exists("out.log"):
         open("out.log", "w").close()
+    open("local.db", "a").close()
     os.makedirs("empty/rates")
     os.removedirs("empty/rates")
 
@@ -171,7 +185,7 @@ def made():
 	before := "import os\nTOKEN = os.environ.get(\"SHOP_TOKEN\")\n"
 	must.Git(t, dir, "init", "-q", "-b", "main")
 	must.Write(t, dir, map[string]string{
-		".gitignore": "local*\nout.log\n__pycache__\n", "pytest.ini": "[pytest]\n", "common.py": common, "out.log": "of the user", "__pycache__/test_rates.pyc": "",
+		".gitignore": "local*\nout.log\n__pycache__\n", "pytest.ini": "[pytest]\n", "common.py": common, "conf.d/base.json": "{}", "out.log": "of the user", "__pycache__/test_rates.pyc": "",
 		"tools/child.py":    "import os, sys\nsys.exit(\"SHOP_TOKEN\" not in os.environ)\n",
 		"early/conftest.py": before, "early/test_early.py": "import conftest\n\ndef test_it():\n    if not conftest.TOKEN:\n        raise AssertionError(\"the rate is 0\")\n",
 	})
@@ -202,7 +216,9 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"Untracked", `run("cat", "untracked.conf")`, lacksNew},
 		{"Beside", `run("cat", "../beside/rates.json")`, "the test reads ../beside/rates.json, which is outside of the repository, so that experiments lack it"},
 		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},
-		{"plain", `exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mv moved.db made && rm -r made && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
+		{"FolderListed", `files("conf.d") == 2`, lacksConf},
+		{"Created", `created("local.db")`, lacksDB},
+		{"plain", `passedOn() || exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mv moved.db made && rm -r made && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
 	}
 	if _, err := os.Stat("/dev/kmsg"); err == nil {
 		kinds = append(kinds, hidden{"Device", `run("test", "-e", "/dev/kmsg")`, "the test reads /dev/kmsg, which experiments do not have"})
@@ -224,6 +240,17 @@ func file(t *testing.T) string {
 	return name
 }
 
+func files(folder string) int {
+	list, _ := os.ReadDir(folder)
+	return len(list)
+}
+
+func created(name string) bool {
+	f, _ := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	info, err := f.Stat()
+	return err == nil && info.Size() > 0
+}
+
 func dial(name string) bool {
 	c, err := net.Dial("unix", name)
 	if err == nil {
@@ -232,7 +259,8 @@ func dial(name string) bool {
 	return err == nil
 }
 `
-	plain := "package plain\n\nimport (\n\t\"os/exec\"\n\t\"testing\"\n)\n"
+	plain := "package plain\n\nimport (\n\t\"os\"\n\t\"os/exec\"\n\t\"testing\"\n)\n\n" +
+		"func passedOn() bool {\n\tc := exec.Command(\"false\")\n\tc.Env = append(os.Environ(), \"A=b\")\n\treturn c.Run() == nil\n}\n"
 	for _, k := range kinds {
 		of := &test
 		if k.lacks == "" {
@@ -247,9 +275,12 @@ func dial(name string) bool {
 		"tools/main.go":    "package main\n\nimport \"os\"\n\nfunc main() {\n\tif os.Getenv(\"SHOP_TOKEN\") == \"\" {\n\t\tos.Exit(1)\n\t}\n}\n",
 		"tools/child.sh":   "test $SHOP_TOKEN\n",
 		"early/it_test.go": strings.ReplaceAll(early, "VAR", "const name = \"SHOP_TOKEN\"\n\nfunc env(name string) bool { return os.Getenv(name) != \"\" }\n\nvar token = env(name)"),
-		"file/it_test.go":  strings.ReplaceAll(early, "VAR", "var token bool\n\nfunc init() {\n\t_, err := os.Stat(\"../local/rates.json\")\n\ttoken = err == nil\n}"),
+		"conf.d/base.json": "{}", "built/it_test.go": strings.NewReplacer("early", "built", "\t\"os\"\n", "", "VAR", "var token bool").Replace(early),
+		"listed/it_test.go": strings.ReplaceAll(early, "VAR", "var token = func() bool {\n\tfor _, env := range os.Environ() {\n\t\tif env[5:] == \"TOKEN=secret\" {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}()"),
+		"file/it_test.go":   strings.ReplaceAll(early, "VAR", "var token bool\n\nfunc init() {\n\t_, err := os.Stat(\"../local/rates.json\")\n\ttoken = err == nil\n}"),
 	})
-	kinds = append(kinds, hidden{"early", "", "the code that is tested, which may read it before the tests begin, names in early/it_test.go " + lacksToken}, hidden{"file", "", lacksFile})
+	kinds = append(kinds, hidden{"early", "", "the code that is tested, which may read it before the tests begin, names in early/it_test.go " + lacksToken}, hidden{"file", "", lacksFile},
+		hidden{"built", "", "the code is built with built/local_init.go, which git ignores"}, hidden{"listed", "", "the test lists all variables in listed/it_test.go" + lacksList})
 	lacksWhatIsHidden(t, dir, kinds, func(name string) *abi.Case {
 		group, test := "example.com/shop", "Test"+name
 		if name == strings.ToLower(name) {
@@ -275,6 +306,11 @@ func TestAccept_AK3_WhatIsHiddenFromJavaScript(t *testing.T) {
 				{"program", `run("` + home + `/bin/rates")`, lacksTool},
 				{"socket", `run("node", "tools/connect.js")`, "the test asks for the socket ~/s, which "},
 				{"git", `run("git", "rev-parse", "HEAD")`, lacksGit},
+				{"listed", `Object.entries(process.env).some(([k]) => k.endsWith("P_TOKEN"))`, "the test lists all variables in listed.test.js" + lacksList},
+				{"copied", `"SHOP_" + "TOKEN" in { ...process.env }`, "the test lists all variables in copied.test.js" + lacksList},
+				{"folder_listed", `fs.readdirSync("conf.d").includes("local.json")`, lacksConf},
+				{"created", `fs.readFileSync(fs.openSync("local.db", "a+"), "utf8")`, lacksDB},
+				{"passed_on", `spawnSync("false", { env: { ...process.env, A: "b" } }).status === 0`, ""},
 				{"plain", `false`, ""},
 				{"harmless", `fs.existsSync(os.homedir() + "/.npmrc")`, ""},
 			}
@@ -289,6 +325,7 @@ func TestAccept_AK3_WhatIsHiddenFromJavaScript(t *testing.T) {
 			must.Git(t, dir, "init", "-q", "-b", "main")
 			must.Write(t, dir, map[string]string{
 				".gitignore": "local*\nnode_modules\n", "package.json": `{"name": "shop", "version": "1.0.0", "devDependencies": {"` + runner + `": "*"}}`,
+				"conf.d/base.json": "{}",
 				"tools/child.js":   "process.exit(process.env.SHOP_TOKEN ? 0 : 1);\n",
 				"tools/connect.js": "require(\"net\").connect(process.env.HOME + \"/s\").on(\"error\", () => process.exit(1)).on(\"connect\", () => process.exit(0));\n",
 			})
