@@ -247,6 +247,14 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			}
 		case isolate.Sized:
 			return "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
+		case isolate.Sealed:
+			if isolate.MayWrite(name) && !harmless.MatchString(name) {
+				return "the test writes to " + name + ", which experiments do not allow" + outside
+			}
+		case isolate.Claimed:
+			if os.Geteuid() == 0 {
+				return "the test needs a right that experiments do not have, for " + name + outside
+			}
 		case isolate.Read, isolate.Listed:
 		}
 	}

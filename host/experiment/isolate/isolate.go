@@ -176,6 +176,8 @@ const (
 	Opened              // nothing, and made it to read it, too
 	Moved               // what it wanted to move there from another mount
 	Sized               // not the size that it wanted; the path is how many bytes a file may have
+	Sealed              // not what it wanted to write there, since it is read-only
+	Claimed             // a right that no program has; the path is its name
 )
 
 // Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is

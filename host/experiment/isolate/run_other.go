@@ -12,3 +12,6 @@ func hides() bool { return false }
 
 // OneFileSystem is not known here.
 func OneFileSystem(string, string) bool { return false }
+
+// MayWrite is not known here.
+func MayWrite(string) bool { return false }

@@ -26,6 +26,15 @@ var (
 
 func canView() bool { return strongest() == Namespaces }
 
+// MayWrite says whether the user may write to a path, or to the innermost folder around it that exists.
+func MayWrite(path string) bool {
+	for ; ; path = filepath.Dir(path) {
+		if err := unix.Access(path, unix.W_OK); !errors.Is(err, unix.ENOENT) || path == filepath.Dir(path) {
+			return err == nil
+		}
+	}
+}
+
 // OneFileSystem says whether two folders are in the same one, as far as the system tells.
 func OneFileSystem(a, b string) bool {
 	var of [2]unix.Stat_t

@@ -22,7 +22,8 @@ type ask struct {
 	does                verb
 }
 
-// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, to move or link another one to it, or to give it a size.
+// verb is what a call wants of the file: to look at it, to open or run it, to make a folder, to move or link another one to it, or to give it a size. What
+// claims a right names no file.
 type verb int8
 
 const (
@@ -33,24 +34,32 @@ const (
 	making
 	moving
 	sizing
+	claiming
 )
 
 var (
 	looks, looksIn, opens, opensIn = ask{none, 0, none, looking}, ask{0, 1, none, looking}, ask{none, 0, 1, opening}, ask{0, 1, 2, opening}
 	runs, runsIn, connects         = ask{none, 0, none, opening}, ask{0, 1, none, opening}, ask{none, 1, none, opening}
 	sizes, allocates               = ask{none, none, 1, sizing}, ask{none, none, 3, sizing}
+	claims, nodes, nodesIn         = ask{none, none, none, claiming}, ask{none, none, 1, claiming}, ask{none, none, 2, claiming}
 	makes, makesIn, moves, movesIn = ask{none, 0, none, making}, ask{0, 1, none, making}, ask{none, 1, none, moving}, ask{2, 3, none, moving}
 )
 
 // asks are the calls of each processor that is traced, by their numbers.
 var asks = map[string]map[uint32]ask{
 	"amd64": { // open, openat, openat2, stat, lstat, newfstatat, statx, access, faccessat, faccessat2, readlink, readlinkat, execve, execveat, connect, chdir, mkdir, mkdirat,
-		// rename, link, renameat, linkat, renameat2, truncate, ftruncate, fallocate
+		// rename, link, renameat, linkat, renameat2, truncate, ftruncate, fallocate, mknod, mknodat, mlockall, mount, sethostname, setdomainname
 		2: opens, 257: opensIn, 437: runsIn, 4: looks, 6: looks, 262: looksIn, 332: looksIn, 21: looks, 269: looksIn, 439: looksIn, 89: looks, 267: looksIn,
 		59: runs, 322: runsIn, 42: connects, 80: looks, 83: makes, 258: makesIn,
-		82: moves, 86: moves, 264: movesIn, 265: movesIn, 316: movesIn, 76: sizes, 77: sizes, 285: allocates,
+		82: moves, 86: moves, 264: movesIn, 265: movesIn, 316: movesIn, 76: sizes, 77: sizes, 285: allocates, 133: nodes, 259: nodesIn, 151: claims, 165: claims, 170: claims, 171: claims,
 	},
-	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn, 38: movesIn, 37: movesIn, 276: movesIn, 45: sizes, 46: sizes, 47: allocates},
+	"arm64": {56: opensIn, 437: runsIn, 79: looksIn, 291: looksIn, 48: looksIn, 439: looksIn, 78: looksIn, 221: runs, 281: runsIn, 203: connects, 49: looks, 34: makesIn, 38: movesIn, 37: movesIn, 276: movesIn, 45: sizes, 46: sizes, 47: allocates, 33: nodesIn, 230: claims, 40: claims, 161: claims, 162: claims},
+}
+
+// rights are what calls claim that the laboratory does not have.
+var rights = map[string]map[uint32]string{
+	"amd64": {133: "mknod", 259: "mknod", 151: "mlockall", 165: "mount", 170: "sethostname", 171: "setdomainname"},
+	"arm64": {33: "mknod", 230: "mlockall", 40: "mount", 161: "sethostname", 162: "setdomainname"},
 }
 
 // notice is struct seccomp_notif, and answer struct seccomp_notif_resp.
@@ -185,12 +194,13 @@ func oneMount(from, to string) bool {
 // note notes a call, unless it asks for a file of the system, which all programs see.
 func (t *tracer) note(n *notice) {
 	call := asks[runtime.GOARCH][n.number]
-	if call.does == sizing {
-		if n.args[call.flags] > t.most {
-			t.mu.Lock()
-			t.asked[strconv.FormatUint(t.most, 10)] = Sized
-			t.mu.Unlock()
-		}
+	switch kind := n.args[max(call.flags, 0)] & unix.S_IFMT; {
+	case call.does == sizing && n.args[call.flags] > t.most:
+		t.add(strconv.FormatUint(t.most, 10), Sized)
+	case call.does == claiming && (call.flags == none || kind == unix.S_IFCHR || kind == unix.S_IFBLK):
+		t.add(rights[runtime.GOARCH][n.number], Claimed)
+	}
+	if call.path == none {
 		return
 	}
 	name, from := n.name(&call), ""
@@ -199,13 +209,20 @@ func (t *tracer) note(n *notice) {
 	}
 	top, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	ofView := slices.ContainsFunc(t.views, func(v View) bool { return within(v.At, name) })
+	var flags uint64
+	if call.flags != none {
+		flags = n.args[call.flags]
+	}
+	if (call.does >= making || flags&(unix.O_CREAT|unix.O_WRONLY|unix.O_RDWR) != 0) && sealed(name) {
+		t.add(name, Sealed)
+		return
+	}
 	if !filepath.IsAbs(name) || slices.Contains(systemFolders, top) && top != "tmp" && top != "dev" && !ofView {
 		return
 	}
 	var stat unix.Stat_t
-	there, flags, keeps := unix.Stat(name, &stat) == nil, uint64(0), false
+	there, keeps := unix.Stat(name, &stat) == nil, false
 	if call.flags != none {
-		flags = n.args[call.flags]
 		keeps = flags&(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC) == unix.O_CREAT && flags&unix.O_ACCMODE != unix.O_WRONLY
 	}
 	makes := call.does >= making || flags&unix.O_CREAT != 0
@@ -236,6 +253,26 @@ func (t *tracer) note(n *notice) {
 	}
 	if t.asked[name] = look; !known {
 		t.told += len(name) + each
+	}
+}
+
+// sealed says whether a path can't be written to because it is read-only.
+func sealed(name string) bool {
+	for ; filepath.IsAbs(name); name = filepath.Dir(name) {
+		if err := unix.Access(name, unix.W_OK); !errors.Is(err, unix.ENOENT) || name == "/" {
+			return errors.Is(err, unix.EROFS)
+		}
+	}
+	return false
+}
+
+// add notes what is no file that is looked for.
+func (t *tracer) add(name string, look Look) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, known := t.asked[name]; known || t.told+len(name) <= mostAsked/2 {
+		t.asked[name] = look
+		t.told += len(name)
 	}
 }
 
