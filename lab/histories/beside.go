@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
@@ -93,6 +95,9 @@ func caseOf(repos []history.Repo, id string) *history.Case {
 	return nil
 }
 
+// scratch is the folder for temporary files of the runs that were saved.
+var scratch = regexp.MustCompile(`/[\w./+-]*/scratch/run/tmp\b`)
+
 // lay checks the head of a case out beside its report, and gives the commit of its base.
 func (f *folders) lay(ctx context.Context, c *history.Case) (folder, base string, err error) {
 	work, err := filepath.Abs(filepath.Join(f.work, "beside", history.Slug(c.Repository)))
@@ -110,12 +115,17 @@ func (f *folders) lay(ctx context.Context, c *history.Case) (folder, base string
 			return "", "", err
 		}
 	}
-	_, err = r.Git(ctx, "checkout", "-q", "-f", made[history.Head])
+	// The command goes back to the commit that both have in common, and what is planted in a base is in no history.
+	head, err := r.Git(ctx, "commit-tree", "-p", made[history.Base], "-m", "change", made[history.Head]+"^{tree}")
+	if err == nil {
+		_, err = r.Git(ctx, "checkout", "-q", "-f", strings.TrimSpace(head))
+	}
 	_, clean := r.Git(ctx, "clean", "-q", "-fdx")
 	download := exec.CommandContext(ctx, "go", "mod", "download")
 	download.Dir = r.Folder()
 	_ = download.Run() // what the tests need is there, or their build says what is not
-	return r.Folder(), made[history.Base], errors.Join(err, clean, os.WriteFile(filepath.Join(work, "report.json"), []byte(c.Failure.Text), 0o600))
+	report := scratch.ReplaceAllLiteralString(c.Failure.Text, os.TempDir())
+	return r.Folder(), made[history.Base], errors.Join(err, clean, os.WriteFile(filepath.Join(work, "report.json"), []byte(report), 0o600))
 }
 
 // ask has a build answer the report of a checkout.
