@@ -66,6 +66,8 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
 	case a.Verdict == IsOpen && lock.about == nil && a.says(plan.Otherwise) && !ranAround(a.Runs, abi.Head): // it may fail as reported with them
 		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: around.environment, Order: around.order}
+	case a.Verdict == IsOpen && lock.about == nil && c.base.same > 0 && c.head.passed > 0 && c.head.other == 0 && !stopped(a.Runs): // it may come back here, too
+		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: alone.environment, Order: alone.order}
 	case c.head.all() == 0 && c.head.among.same > 0 && !ranAround(a.Runs, abi.Base):
 		want.Product, want.Tests = abi.Base, abi.Base
 	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
