@@ -189,7 +189,7 @@ func (c *seen) open(maxFalse float64) Lock {
 	lock := c.chance(maxFalse)
 	ran := c.base.all()+c.base.among.all() > 0
 	switch {
-	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs != "":
+	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs+c.besides != "":
 		return Reproduced
 	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign(), c.leftOut:
 		return World
@@ -219,8 +219,16 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		return a
 	}
 	lock := c.chance(maxFalse)
+	if a.Label == Caused && c.drawn(&lock) {
+		a.Label = ""
+	}
 	if !Yours(a.Label) {
 		a.decide(c, &lock)
+	}
+	if a.Label != Conflict && c.alike(&lock) {
+		a.Refuse("the base fails in this way, too, but without what stands beside it here (" + c.besides + "), " + c.here())
+		a.Next = "if these lines say what failed, the failure is yours"
+		return a
 	}
 	switch a.Label {
 	case "":
@@ -258,6 +266,17 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		a.Next = "run the command in a checkout of the base (git worktree add) with an installation of its own"
 	}
 	return a
+}
+
+// alike says whether the base failed each time, and never otherwise than without lines that stand beside what failed here.
+func (c *seen) alike(lock *chance) bool {
+	return c.besides != "" && !c.otherwise && lock.about != nil && lock.about.base.other > 0 && lock.about.base.other == lock.about.base.all()
+}
+
+// drawn says whether head fails in several ways, the base fails each time, and it may be chance that it does not fail as reported.
+func (c *seen) drawn(lock *chance) bool {
+	s := lock.about
+	return s != nil && s.head.other > 0 && s.base.other > 0 && s.base.passed == 0 && !s.reported().Higher()
 }
 
 // foreign says whether the base fails each time, and may have run code or dependencies that are not its own: no further run decides that.
@@ -343,7 +362,7 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 // confined says whether the failure may come back, or count, outside of the laboratory, where it was not tried.
 func (c *seen) confined(lock *chance, a *Answer) bool {
 	gone := lock.about == nil && c.target.failed() == 0 && (c.gone() || c.based() && c.head.all() > 0)
-	return (gone || a.says(plan.Otherwise) || a.says(plan.ReadOnly)) && !a.says(plan.Natively)
+	return (gone || lock.about == nil && a.says(plan.Otherwise) || a.says(plan.ReadOnly)) && !a.says(plan.Natively)
 }
 
 // says whether the details of a run have a text.
@@ -426,6 +445,8 @@ type seen struct {
 	contradicted bool
 	notOfBase    string // says that the runs of the base were none
 	differs      string // says in what the base fails in another way
+	besides      string // the lines of head's failure that the base's does not have, where all of them stand beside what failed
+	otherwise    bool   // the base failed in another way than that
 	notBuilt     bool
 	skips        bool   // the base has the test, and skips it
 	leftOut      bool   // the base does not have it among the tests around it
@@ -480,6 +501,10 @@ func counts(runs []trial.Experiment) *seen {
 			}
 			if why := e.Why(); e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
 				c.differs = " (" + why + ")"
+			}
+			lines, besides := strings.CutPrefix(e.Why(), plan.Besides)
+			if c.besides = cmp.Or(c.besides, lines); e.Other > 0 && !besides {
+				c.otherwise = true
 			}
 		case e.Product == abi.Target:
 			c.target.add(e)

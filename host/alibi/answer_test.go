@@ -38,6 +38,13 @@ func missing(detail string) trial.Experiment {
 	return e
 }
 
+// besides are runs of the base that fail without a line of head's failure.
+func besides(detail string, passed, same, other int) trial.Experiment {
+	e := baseOutcome(abi.OutcomeOther)
+	e.Passed, e.Same, e.Other, e.Detail = passed, same, other, detail
+	return e
+}
+
 // oldProduct are runs of the product of the base with the test of head.
 func oldProduct(passed, same int) trial.Experiment {
 	e := ran(abi.Base, abi.Alone, passed, same)
@@ -133,12 +140,38 @@ func TestAccept_AK9_EachOpenLockIsNamed(t *testing.T) {
 		"the base does not build": {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotBuilt)}, alibi.World, "name an older base that can be run: --base REVISION"},
 		"the base was not run":    {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotRun)}, alibi.World, "name an older base"},
 		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the command in a checkout of the base"},
+		"only frames differ":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), besides(plan.Besides+"at.go:5", 0, 0, 2)}, alibi.Reproduced, "if these lines say what failed"},
 		"few runs":                {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, alibi.Chance, "some 7 more runs would tell"},
 	} {
 		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: "TestA fails in p"}}
 		tried.Result.Experiments = c.runs
 		if a := alibi.Of(tried); a.Verdict != alibi.IsOpen || a.Lock != c.lock || !strings.HasPrefix(a.Next, c.next) {
 			t.Errorf("%s: %s, lock %q, next %q", name, a.Verdict, a.Lock, a.Next)
+		}
+	}
+}
+
+// TestAccept_AK4_WhatOnlyStandsBesideTheFailureIsNotBlamed, where it is all that differs, and what a draw may explain is not either.
+func TestAccept_AK4_WhatOnlyStandsBesideTheFailureIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	head, drawn := ran(abi.Head, abi.Alone, 0, 5), ran(abi.Head, abi.Alone, 0, 1)
+	drawn.Other = 4
+	const alike, row = plan.Besides + "at.go:5", "it does not fail with: a_test.go:5: row b"
+	for name, c := range map[string]struct {
+		runs []trial.Experiment
+		want alibi.Verdict
+	}{
+		"a frame":                         {[]trial.Experiment{head, besides(alike, 0, 0, 2)}, alibi.IsOpen},
+		"a frame, and a row now and then": {[]trial.Experiment{head, besides(alike, 0, 0, 2), besides(row, 0, 0, 5)}, alibi.IsYours},
+		"a row":                           {[]trial.Experiment{head, besides(row, 0, 0, 2)}, alibi.IsYours},
+		"a base that passes, too":         {[]trial.Experiment{head, besides(alike, 1, 0, 1)}, alibi.IsYours},
+		"rows at random":                  {[]trial.Experiment{drawn, besides(row, 0, 0, 2)}, alibi.IsOpen},
+		"a row at random that is new":     {[]trial.Experiment{drawn, ran(abi.Head, abi.Alone, 0, 10), besides(row, 0, 0, 20)}, alibi.IsYours},
+	} {
+		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: "TestA fails in p"}}
+		tried.Result.Final.Classification, tried.Result.Experiments = alibi.Caused, c.runs
+		if a := alibi.Of(tried); a.Verdict != c.want {
+			t.Errorf("%s: %s, %s", name, a.Verdict, a.Why)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: alone.environment, Order: alone.order}
 	case c.head.all() == 0 && c.head.among.same > 0 && !ranAround(a.Runs, abi.Base):
 		want.Product, want.Tests = abi.Base, abi.Base
-	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || stopped(a.Runs):
+	case a.Verdict != IsOpen || lock.about == nil || lock.closed || c.unbuilt || c.notBuilt || c.foreign() || c.alike(&lock) || stopped(a.Runs):
 		return nil, nil //nolint:nilnil // nothing more would tell
 	}
 	offers, err := l.experiments.Offers(ctx, &t.Case)

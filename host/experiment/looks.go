@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -51,7 +52,7 @@ var printed = []struct {
 	*regexp.Regexp
 	without string
 }{
-	{regexp.MustCompile(`^E\s+`), "E "},
+	{regexp.MustCompile(`^E\s+(?:AssertionError: (assert ))?`), "E $1"},
 	{regexp.MustCompile(`^(\S+\.py:\d+): (?:in .*|[\w.]+)$`), "$1"},
 	{regexp.MustCompile(` \+0x[0-9a-f]+$`), ""},
 	{regexp.MustCompile(`\b0x0*c0[0-9a-f]{8}\b|\bat 0x[0-9a-f]+`), "0x"},
@@ -338,22 +339,106 @@ func common(texts []string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.Join(words, "") + "$")
 }
 
-// lacks is the first line of a failure that another one does not have, but for what differs; empty if it has all. left is what that has beyond.
-func (v *varying) lacks(report, run *looks) (line string, left []string) {
+// apart are the parts of a failure that another one does not have, but for what differs, and those that this has beyond.
+func (v *varying) apart(report, run *looks) (lacking, left []string) {
 	left = slices.Clone(run.parts)
 	for i, part := range report.parts {
 		j := slices.Index(left, part)
 		if j < 0 && i < len(v.patterns) && v.patterns[i] != nil && v.patterns[i].MatchString(part) {
 			j = slices.IndexFunc(left, v.patterns[i].MatchString)
 		}
-		if j >= 0 {
+		if j < 0 {
+			lacking = append(lacking, part)
+		} else {
 			left = slices.Delete(left, j, j+1)
-			continue
 		}
-		lines, all := strings.Split(part, "\n"), strings.Split(strings.Join(run.parts, "\n"), "\n")
-		return lines[max(0, slices.IndexFunc(lines, func(line string) bool { return !slices.Contains(all, line) }))], left
 	}
-	return "", left
+	return lacking, left
+}
+
+// lacks is the first line of a failure that another one does not have, but for what differs; empty if it has all. left is what that has beyond.
+func (v *varying) lacks(report, run *looks) (line string, left []string) {
+	lacking, left := v.apart(report, run)
+	if len(lacking) == 0 {
+		return "", left
+	}
+	lines, all := strings.Split(lacking[0], "\n"), linesOf(run.parts)
+	return lines[max(0, slices.IndexFunc(lines, func(line string) bool { return !slices.Contains(all, line) }))], left
+}
+
+func linesOf(parts []string) []string { return strings.Split(strings.Join(parts, "\n"), "\n") }
+
+var (
+	// frameText are frames of stacks. Those of Go have their place on a line of its own.
+	frameText = regexp.MustCompile(`^(?:at|❯) .*\.[a-z]+:\d+|^\S+\.[a-z]+:\d+$|^\S+\.\S+\(\)$`)
+	logText   = regexp.MustCompile(`(?i)\blog\w*\(`)
+	valueText = regexp.MustCompile(`[({][^(){}]*[)}]`)
+	fieldText = regexp.MustCompile(`\b([A-Za-z_]\w*[:=])(?:"[^"]*"|'[^']*'|[^\s,(){}\[\]]*)`)
+)
+
+// besides are the lines that only the failure of the case has, where all of them stand beside what failed: frames between those that both have,
+// what is logged where that was not before, and messages with further fields of a value. It is empty where another line differs.
+func (t *tally) besides(l *looks) (lines []string) {
+	lacking, left := t.varying.apart(&t.looks, l)
+	only := linesOf(lacking)
+	for _, line := range linesOf(left) {
+		j := slices.Index(only, line)
+		if j < 0 {
+			j = slices.IndexFunc(only, func(o string) bool {
+				return placesOf(o) == placesOf(line) && (frameText.MatchString(o) && frameText.MatchString(line) || packed(o, line) == packed(line, line))
+			})
+		}
+		switch {
+		case j >= 0:
+			if !frameText.MatchString(line) && only[j] != line {
+				lines = append(lines, only[j])
+			}
+			only = slices.Delete(only, j, j+1)
+		case line != "" && (!frameText.MatchString(line) || placesOf(line) != ""):
+			return nil
+		}
+	}
+	for _, o := range only {
+		if !frameText.MatchString(o) && (t.logs == nil || !t.logs(o)) {
+			return nil
+		}
+	}
+	if !slices.ContainsFunc(linesOf(l.parts), func(line string) bool { return !frameText.MatchString(line) }) {
+		return nil
+	}
+	return append(lines, only...)
+}
+
+// packed is a text without the fields of values that another one does not have, and without blanks.
+func packed(text, other string) string {
+	text = valueText.ReplaceAllStringFunc(text, func(value string) string {
+		return fieldText.ReplaceAllStringFunc(value, func(field string) string {
+			if strings.Contains(other, fieldText.FindStringSubmatch(field)[1]) {
+				return field
+			}
+			return ""
+		})
+	})
+	return strings.NewReplacer(" ", "", ",", "").Replace(text)
+}
+
+// logs says whether a line is what a statement logs that the tree under test has and another one has not.
+func (l *Lab) logs(ctx context.Context, w *workspace, line string) bool {
+	head := l.trees[revisions{abi.Head, abi.Head}].tree
+	for p := range sourcefile.Places(line) {
+		for _, c := range head.Changed(w.tree) {
+			if path.Base(c) != p.Path || p.Start > 0 {
+				continue
+			}
+			edits, _ := repo.Edits(ctx, w.tree, head, c, maxMoved)
+			for _, e := range edits {
+				if n := p.Line - e.NewFirst; n >= 0 && n < e.NewLines && logText.MatchString(e.Added[n]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // constant says whether all failures of the tree under test that have the parts of the report have this part, too.
@@ -373,6 +458,9 @@ func (t *tally) differs(l *looks) string {
 	case t.loose && back == "" && len(l.parts) > 0:
 		return ""
 	case line != "":
+		if lines := t.besides(l); len(lines) > 0 && !odds.IsRerun(&t.result.Experiment) {
+			return fmt.Sprintf("%s%.300s", plan.Besides, strings.Join(lines, ", "))
+		}
 		return fmt.Sprintf("it does not fail with: %.200s", line)
 	}
 	for _, part := range left {

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -114,6 +115,42 @@ func TestAccept_AK4_TheSameFailure(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 		})
+	}
+}
+
+// TestAccept_AK4_WhatOnlyStandsBesideTheFailure is quoted apart: what a refactoring adds is no other failure, and no equal one either.
+func TestAccept_AK4_WhatOnlyStandsBesideTheFailure(t *testing.T) {
+	t.Parallel()
+	jest := func(frames ...string) string {
+		return "Error: octal\n    at " + strings.Join(frames, "\n    at ") + "\n    at Object.parse (/tree/p.test.js:1:62)\n"
+	}
+	py := "E       ValueError: bad: 'x'\n\nshop.py:18: ValueError\n"
+	order := func(value string) string { return "    cart_test.go:7: got " + value + "\n--- FAIL: TestA (0.00s)\n" }
+	where := func(value string) string {
+		return "E       AssertionError: assert 5 == 6\nE        +  where 5 = " + value + ".total\n\ntest_shop.py:3: AssertionError\n"
+	}
+	between := strings.Replace(crash, "\t/home/runner/work/shop/shop/cart/cart.go:7", "\t/home/runner/work/shop/shop/cart/at.go:5 +0x1d\n"+
+		"example.com/shop/cart.Sum({0xc000010101, 0x2, 0x2})\n\t/home/runner/work/shop/shop/cart/cart.go:7", 1)
+	for _, c := range []struct{ name, head, base, only string }{
+		{"a frame of Go between others", between, crash, "at.go:5, example.com/shop/cart.Sum()"},
+		{"a frame of another crash", between, strings.ReplaceAll(crash, "[3]", "[4]"), ""},
+		{"a frame of a crash elsewhere", between, strings.ReplaceAll(crash, "cart.go:7", "cart.go:9"), ""},
+		{"a frame of jest", jest("check (/tree/p.js:2:27)", "check (/tree/p.js:5:3)"), jest("Object.parse (/tree/p.js:2:27)"), "at check (p.js:5:3)"},
+		{"a frame of jest in place of another", jest("check (/tree/p.js:5:3)"), jest("Object.parse (/tree/p.js:2:27)"), ""},
+		{"a frame of pytest", "shop.py:15: in parse\n    return number(s)\n" + py, py, "shop.py:15"},
+		{"a frame of pytest with another message", "shop.py:15: in parse\n    return number(s)\n" + py, strings.Replace(py, "'x'", "'y'", 1), ""},
+		{"a field of Go", order("{ID:1 Total:5 Note:}"), order("{ID:1 Total:5}"), "cart_test.go:7: got {ID:1 Total:5 Note:}"},
+		{"a first field", order("{Note:a ID:1 Total:5}"), order("{ID:1 Total:5}"), "cart_test.go:7: got {Note:a ID:1 Total:5}"},
+		{"a field and another number", order("{ID:1 Total:4 Note:}"), order("{ID:1 Total:5}"), ""},
+		{"a key of a map", order("map[a:1 b:2]"), order("map[a:1]"), ""},
+		{"a number of a message", order("a=1, b=2"), order("a=1"), ""},
+		{"a field of Python", where("Order(id=1, currency='EUR')"), strings.Replace(where("Order(id=1)"), "AssertionError: assert", "assert", 1), "E +  where 5 = Order(id=1, currency='EUR').total"},
+		{"a row", order("a bad") + order("b bad"), order("a bad"), ""},
+	} {
+		got, besides := strings.CutPrefix(experiment.Differs(c.head, c.base), plan.Besides)
+		if besides != (c.only != "") || besides && got != c.only || got == "" {
+			t.Errorf("%s: %q", c.name, got)
+		}
 	}
 }
 
@@ -249,6 +286,8 @@ func TestAccept_AK4_WhatOnlyHeadFailsWith(t *testing.T) {
 `
 		twice  = "func TestShop(t *testing.T) {\n\tif Sum() != 1 {\n\t\tt.Error(\"wrong\")\n\t}\n\tif Sum(1, 2) != 3 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n"
 		panics = "func TestShop(t *testing.T) { Sum(1) }\n"
+		log    = "type T interface{ Log(...any); Error(...any) }\nfunc Check(t T) {\n\tt.Log(\"begin\")\n\tt.Error(\"bad\")\n}\n"
+		checks = "func TestShop(t *testing.T) { Check(t) }\n"
 		random = "func TestShop(t *testing.T) { t.Errorf(\"order %d: Sum is %d, want 5\", rand.Int64(), Sum(1, 2)) }\n"
 	)
 	whole := tier.Whole("host/experiment")
@@ -268,6 +307,9 @@ func TestAccept_AK4_WhatOnlyHeadFailsWith(t *testing.T) {
 		{"the lines of the product have moved", "// Sum sums.\n" + last, panics, last, panics, abi.OutcomeSame, ""},
 		{"the failing line has changed", sum, twice, sum, strings.Replace(twice, "t.Error(\"wrong\")", "t.Error(\"wrong\") // none", 1), abi.OutcomeSame, ""},
 		{"there are more lines", sum, twice, sum, strings.Replace(twice, "t.Error(\"wrong\")", "{\n\t\t\tt.Error(\"wrong\")\n\t\t}", 1), abi.OutcomeSame, ""},
+		{"a log that is new", log, checks, strings.Replace(log, "\tt.Error", "\tt.Log(\"end\")\n\tt.Error", 1), checks, abi.OutcomeOther, plan.Besides + "shop.go:6: end\n"},
+		{"a log of the test", log, checks, log, strings.Replace(checks, "Check(t)", "t.Log(1); Check(t)", 1), abi.OutcomeOther, plan.Besides + "shop_test.go:7: 1\n"},
+		{"an error that is new", log, checks, strings.Replace(log, "\tt.Error", "\tt.Error(\"end\")\n\tt.Error", 1), checks, abi.OutcomeOther, "it does not fail with: shop.go:6: end\n"},
 		{"what differs each time", sum, random, sum, random, abi.OutcomeSame, ""},
 		{"a number beside what differs each time", sum, random, more, random, abi.OutcomeOther, "it does not fail with: shop_test.go:7: order "},
 	} {

@@ -41,7 +41,8 @@ type tally struct {
 	look     func([]abi.Document) looks
 	failures []looks // of the runs that are counted
 	varying  *varying
-	loose    bool // failures are compared without numbers and places
+	logs     func(line string) bool // says whether the tree under test logs a line by what it alone has
+	loose    bool                   // failures are compared without numbers and places
 	loaded   loaded
 }
 
@@ -131,16 +132,16 @@ func (t *tally) count(l *looks) {
 		return
 	}
 	t.result.Other++
-	if t.result.Detail == "" {
+	if t.result.Detail == "" || strings.HasPrefix(t.result.Detail, plan.Besides) {
 		t.result.Detail = firstLines(why + "\n" + l.log)
 	}
 }
 
-// elsewhere says whether the tree under test always fails, and never as the case did: then it is the runs that lack something, such as a variable,
+// elsewhere says whether the tree under test always fails, and never as the case did, in earlier steps either: then it is the runs that lack something, such as a variable,
 // and no outcome tells anything of the case.
 func (t *tally) elsewhere() bool {
 	r := &t.result
-	return odds.IsRerun(&r.Experiment) && r.Passed+r.Same == 0 && r.Other > 0 && r.Other == t.runs
+	return odds.IsRerun(&r.Experiment) && r.Passed+r.Same == 0 && r.Other > 0 && r.Other == t.runs && len(t.varying.extra) == 0
 }
 
 // networkText is what programs print that reach nobody.

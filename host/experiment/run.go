@@ -189,7 +189,7 @@ func (l *Lab) tally(ctx context.Context, in *place, f *failure, e abi.Experiment
 	look := func(d []abi.Document) looks { return looksOf(f.group, d, moved, in.workspace.source(), l.top) }
 	t := &tally{
 		result: abi.ExperimentResult{Experiment: e, Test: in.test}, online: l.config.Network || l.native(e), homeless: l.hidesHome(), native: l.native(e), hidden: f.hidden, loose: loose,
-		looks: f.looks, look: look, varying: l.varyingOf(f, e),
+		looks: f.looks, look: look, varying: l.varyingOf(f, e), logs: func(line string) bool { return l.logs(ctx, in.workspace, line) },
 	}
 	if loose { // runs of one call alone
 		t.looks, t.varying, t.look = f.looks.loose(), &varying{}, func(d []abi.Document) looks { return look(d).loose() }

@@ -64,6 +64,9 @@ const (
 	ReadOnly  = "wrote to a folder that is read-only in experiments"
 )
 
+// Besides begins the details of results of a tree that fails as the case did, but without lines that stand beside what failed.
+const Besides = "it fails in this way, too, but without: "
+
 // OtherWorld begins the details of results whose runs did not have all that is their tree's own, such as its dependencies.
 const OtherWorld = "the runs did not have all that is their tree's own: "
 
