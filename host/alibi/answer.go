@@ -163,7 +163,9 @@ func of(t *trial.Trial, maxFalse float64) *Answer {
 		a.Refuse("it failed, but none of its tests did")
 		a.Lock, a.Next = Account, docket.OnBase
 	} else if a.Verdict == IsOpen {
-		a.Lock = c.open(maxFalse)
+		if a.Lock = c.open(maxFalse); a.Lock == Reproduced && a.says(plan.Natively) {
+			a.Next = cmp.Or(a.Next, docket.OnBase)
+		}
 		a.Next = cmp.Or(a.Next, map[Lock]string{
 			Reproduced: "try it with what the failing run had: --home, --network, --env NAME",
 			World:      olderBase,
@@ -191,7 +193,7 @@ func (c *seen) open(maxFalse float64) Lock {
 	switch {
 	case lock.about == nil, ran && c.base.same+c.base.among.same == 0 && c.differs+c.besides != "":
 		return Reproduced
-	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign(), c.leftOut:
+	case c.contradicted, !ran && !c.absent, lock.closed, c.foreign(), c.leftOut, c.moved != "":
 		return World
 	default:
 		return Chance
@@ -224,6 +226,14 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 	}
 	if !Yours(a.Label) {
 		a.decide(c, &lock)
+	}
+	if a.Label != Conflict && c.moved != "" && lock.about != nil && (c.old.passed == 0 || c.old.failed() > 0) {
+		a.Refuse(plan.Moved + c.moved + ", where the base has it, " + c.here())
+		if c.old.failed() > 0 {
+			a.Why += " and " + c.old.failures() + " with the old product"
+		}
+		a.Next = "run it there, in a checkout of the base (git worktree add): if it fails, too, the failure is older than the change"
+		return a
 	}
 	if a.Label != Conflict && c.alike(&lock) {
 		a.Refuse("the base fails in this way, too, but without what stands beside it here (" + c.besides + "), " + c.here())
@@ -262,7 +272,11 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		if a.Verdict == IsOpen {
 			a.Why = c.here() + ", " + c.onBase()
 		}
-		a.Refuse(a.Why + ", but " + cmp.Or(c.world, "it is not known whether the base loaded its own code"))
+		but := "it is not known whether the base loaded its own code"
+		if c.world != "" {
+			but = "the base did not have all that is its own: " + c.world
+		}
+		a.Refuse(a.Why + ", but " + but)
 		a.Next = "run the command in a checkout of the base (git worktree add) with an installation of its own"
 	}
 	return a
@@ -339,10 +353,17 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 		a.Why = c.here() + ", " + c.onBase() + ": not enough to tell"
 	}
 	a.Why = flags(a.Why)
-	if flag := giving.FindString(a.Why); flag != "" && hiding.MatchString(a.Why) {
+	flag := giving.FindString(a.Why)
+	if flag != "" && hiding.MatchString(a.Why) {
 		a.Next = "give it to the tests: " + flag
 	}
 	switch {
+	case a.says(plan.SeveralTests):
+		a.Next = "give each test a name of its own"
+		return
+	case strings.HasPrefix(flag, "--source "):
+		a.Next = "name the folder of its tests: " + flag
+		return
 	case hiding.MatchString(a.Why) && a.Next != "":
 		return
 	case c.confined(&lock, a):
@@ -373,7 +394,7 @@ func (a *Answer) says(text string) bool {
 // hiding is how details say that tests lack something in experiments, and giving the flag that gives it to them.
 var (
 	hiding = regexp.MustCompile(`\bthe (?:test|code) .*\b(?:experiments do not|experiments lack|out of reach)`)
-	giving = regexp.MustCompile(`--(?:env \S+|home|network|native)\b`)
+	giving = regexp.MustCompile(`--(?:env \S+|source [^\s:]+|home|network|native)\b`)
 )
 
 // flags names the flags of the command alibi where the laboratory names those of other commands.
@@ -450,6 +471,8 @@ type seen struct {
 	notBuilt     bool
 	skips        bool   // the base has the test, and skips it
 	leftOut      bool   // the base does not have it among the tests around it
+	moved        string // the file of the base that had the test, where the base does not have it now
+	untracked    string // the file of a test that git does not know, and the base does not have
 	unbuilt      bool   // the failure is that a package does not build
 	why, baseWhy string // nothing was run
 	loaded       abi.LoadedCode
@@ -489,23 +512,23 @@ func counts(runs []trial.Experiment) *seen {
 			if c.loaded == "" || e.Loaded == abi.NotCertified {
 				c.loaded = e.Loaded
 			}
-			if why, ok := strings.CutPrefix(e.Why(), plan.OtherWorld); ok {
-				c.world = "the base did not have all that is its own: " + why
+			why, none := e.Why(), e.Outcome == abi.OutcomeNoTest
+			for begin, rest := range map[string]*string{plan.OtherWorld: &c.world, plan.Besides: &c.besides, plan.Moved: &c.moved, plan.Untracked: &c.untracked} {
+				if after, ok := strings.CutPrefix(why, begin); ok {
+					*rest = after
+				}
 			}
-			c.absent = c.absent || e.Outcome == abi.OutcomeNoTest
-			c.leftOut = c.leftOut || e.Outcome == abi.OutcomeNoTest && at == around
-			c.skips = c.skips || e.Outcome == abi.OutcomeNoTest && e.Why() == plan.Skipped
+			c.absent = c.absent || none
+			c.leftOut = c.leftOut || none && at == around
+			c.skips = c.skips || none && why == plan.Skipped
 			c.notBuilt = c.notBuilt || e.Outcome == abi.OutcomeNotBuilt
 			if e.Outcome == abi.OutcomeNotRun {
-				c.baseWhy = e.Why()
+				c.baseWhy = why
 			}
-			if why := e.Why(); e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
+			if e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
 				c.differs = " (" + why + ")"
 			}
-			lines, besides := strings.CutPrefix(e.Why(), plan.Besides)
-			if c.besides = cmp.Or(c.besides, lines); e.Other > 0 && !besides {
-				c.otherwise = true
-			}
+			c.otherwise = c.otherwise || e.Other > 0 && !strings.HasPrefix(why, plan.Besides)
 		case e.Product == abi.Target:
 			c.target.add(e)
 			continue
@@ -577,6 +600,8 @@ func (c *seen) lacks() string {
 		return "the base does not have this package"
 	case c.skips:
 		return "the base skips this test"
+	case c.untracked != "":
+		return "the base does not have this test (" + c.untracked + " is not committed)"
 	default:
 		return "the base does not have this test"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
@@ -42,6 +43,13 @@ func missing(detail string) trial.Experiment {
 func besides(detail string, passed, same, other int) trial.Experiment {
 	e := baseOutcome(abi.OutcomeOther)
 	e.Passed, e.Same, e.Other, e.Detail = passed, same, other, detail
+	return e
+}
+
+// uncounted are runs of head that tell nothing.
+func uncounted(detail string) trial.Experiment {
+	e := missing(detail)
+	e.Product, e.Tests, e.Outcome = abi.Head, abi.Head, abi.OutcomeNotRun
 	return e
 }
 
@@ -92,6 +100,18 @@ func TestAnswersSayWhatWasSeen(t *testing.T) {
 			"the base does not build, so that nobody knows whether it failed there",
 		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Skipped)}, "the base skips this test, 5 of 5 failed here"},
+		{
+			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Untracked + "a_test.go")},
+			"the base does not have this test (a_test.go is not committed), 5 of 5 failed here",
+		},
+		{
+			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(0, 1)},
+			"the change moved the test from a_test.go, where the base has it, 5 of 5 failed here and 1 of 1 failed with the old product",
+		},
+		{
+			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(1, 0)},
+			"the base does not have this test, 5 of 5 failed here",
+		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.OtherWorld + "a lock")}, "the base does not have this test, 5 of 5 failed here"},
 		{
 			test, "",
@@ -141,6 +161,10 @@ func TestAccept_AK9_EachOpenLockIsNamed(t *testing.T) {
 		"the base was not run":    {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), baseOutcome(abi.OutcomeNotRun)}, alibi.World, "name an older base"},
 		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the command in a checkout of the base"},
 		"only frames differ":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), besides(plan.Besides+"at.go:5", 0, 0, 2)}, alibi.Reproduced, "if these lines say what failed"},
+		"a test that was moved":   {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go")}, alibi.World, "run it there"},
+		"one name of several":     {[]trial.Experiment{uncounted(plan.SeveralTests)}, alibi.Reproduced, "give each test a name of its own"},
+		"another folder":          {[]trial.Experiment{uncounted(plan.Otherwise + ". The test may be that of another folder: --source svc:\nx")}, alibi.Reproduced, "name the folder of its tests: --source svc"},
+		"outside of it, too":      {[]trial.Experiment{uncounted(plan.Natively + "it fails there, too")}, alibi.Reproduced, docket.OnBase},
 		"few runs":                {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), ran(abi.Base, abi.Alone, 0, 2)}, alibi.Chance, "some 7 more runs would tell"},
 	} {
 		tried := &trial.Trial{Case: abi.Case{ID: "p.TestA", Group: "p", Subject: "TestA fails in p"}}

@@ -143,7 +143,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Label == Caused && counts(a.Runs).head.passed == 0 {
+	if made := counts(a.Runs); (a.Label == Caused || made.moved != "") && made.head.passed == 0 {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
 			return nil, err
@@ -162,7 +162,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 		a = c.light.of(t)
 	}
 	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" && a.Lock != Account {
-		a.Why = flags(why)
+		a.Why, a.Next = flags(why), docket.OnBase
 	}
 	t.Result.Final = a.Final(final)
 	return a, nil

@@ -14,7 +14,7 @@ func document(log string) []abi.Document { return []abi.Document{{Name: "log", T
 func tallyOf(log string, product abi.TreeRevision, known *varying) *tally {
 	look := func(d []abi.Document) looks { return looksOf(group, d, nil, "/tree") }
 	e := abi.Experiment{Product: product, Tests: product, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 15}
-	return &tally{result: abi.ExperimentResult{Experiment: e}, looks: look(document(log)), look: look, varying: known}
+	return &tally{result: abi.ExperimentResult{Experiment: e}, looks: look(document(log)), look: look, varying: known, logs: func(string) bool { return false }}
 }
 
 // Rerun says how many reruns of head, by their logs, fail as a case did. before are those of a first step.

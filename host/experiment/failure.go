@@ -58,7 +58,7 @@ var (
 // run lacked it, too.
 func (t *tally) reported(run *testRun) bool {
 	l := t.look(run.Documents)
-	if line, _ := t.varying.lacks(&t.looks, &l); line != "" || run.Kind != kindFailed {
+	if lacking, _ := t.varying.apart(&t.looks, &l); len(lacking) > 0 || run.Kind != kindFailed {
 		return false
 	}
 	report, taken := strings.Split(strings.Join(t.looks.parts, "\n"), "\n"), false

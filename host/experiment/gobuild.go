@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -101,6 +102,12 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	overlay, err := only.write(out, w.source())
 	if err != nil {
 		return nil, err
+	}
+	for pack, in := path.Join(t.module, t.folder), path.Join(t.module, t.folder); in != t.module; in = path.Dir(in) {
+		if _, ok := w.tree.File(path.Join(in, "go.mod")); ok { // of a module that the tree under test does not have
+			t.module, t.folder = in, path.Join(".", strings.TrimPrefix(pack, in))
+			break
+		}
 	}
 	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
 	flags := slices.Concat(overlay, t.flags)

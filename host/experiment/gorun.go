@@ -283,7 +283,10 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 		}
 	}
 	pack := path.Join(t.module, t.folder)
-	if at == "" || !t.in(g.folders) {
+	switch {
+	case test.Package == "command-line-arguments":
+		return nil, errors.New("the command names files of Go, and the report no package: name the package, as in go test ./FOLDER")
+	case at == "" || !t.in(g.folders):
 		return nil, fmt.Errorf("no tests of package %q are in the source", test.Package)
 	}
 	f.unit = strings.Join(append([]string{pack}, t.flags...), " ")
@@ -341,7 +344,7 @@ const (
 )
 
 // needs finds what a test needs of its package's test files in a tree; nil where that can't be told. missing: there is no such test.
-// Errors are those of reading the tree.
+// Errors are errSeveral, and those of reading the tree.
 func needs(ctx context.Context, t *repo.Tree, pack, test string) (n *needed, missing bool, err error) {
 	files := map[string][]byte{}
 	for _, name := range t.Paths() {
@@ -357,11 +360,8 @@ func needs(ctx context.Context, t *repo.Tree, pack, test string) (n *needed, mis
 		}
 	}
 	n, err = needsOf(files, test)
-	if errors.Is(err, errTwins) {
-		return nil, false, err
+	if missing = errors.Is(err, errNoSuchTest); !errors.Is(err, errSeveral) {
+		err = nil
 	}
-	if err != nil {
-		return nil, errors.Is(err, errNoSuchTest), nil
-	}
-	return n, false, nil
+	return n, missing, err
 }

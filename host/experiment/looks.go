@@ -226,6 +226,7 @@ type varying struct {
 	patterns []*regexp.Regexp
 	// extra are the places of the parts that each failure that has those of the report has beyond them.
 	extra []map[string]bool
+	back  bool // some were those of the report
 }
 
 func learn(report *looks, failures []looks) *varying {
@@ -244,7 +245,7 @@ func learn(report *looks, failures []looks) *varying {
 		}
 	}
 	for k := range v.failures {
-		if line, left := v.lacks(report, &v.failures[k]); line == "" {
+		if lacking, left := v.apart(report, &v.failures[k]); len(lacking) == 0 {
 			extra := map[string]bool{}
 			for _, part := range left {
 				extra[placesOf(part)] = true
@@ -356,16 +357,6 @@ func (v *varying) apart(report, run *looks) (lacking, left []string) {
 	return lacking, left
 }
 
-// lacks is the first line of a failure that another one does not have, but for what differs; empty if it has all. left is what that has beyond.
-func (v *varying) lacks(report, run *looks) (line string, left []string) {
-	lacking, left := v.apart(report, run)
-	if len(lacking) == 0 {
-		return "", left
-	}
-	lines, all := strings.Split(lacking[0], "\n"), linesOf(run.parts)
-	return lines[max(0, slices.IndexFunc(lines, func(line string) bool { return !slices.Contains(all, line) }))], left
-}
-
 func linesOf(parts []string) []string { return strings.Split(strings.Join(parts, "\n"), "\n") }
 
 var (
@@ -377,33 +368,28 @@ var (
 )
 
 // besides are the lines that only the failure of the case has, where all of them stand beside what failed: frames between those that both have,
-// what is logged where that was not before, and messages with further fields of a value. It is empty where another line differs.
-func (t *tally) besides(l *looks) (lines []string) {
-	lacking, left := t.varying.apart(&t.looks, l)
-	only := linesOf(lacking)
-	for _, line := range linesOf(left) {
+// what a statement logs that is new, and messages with further fields of a value. It is empty where another line differs.
+func (t *tally) besides(l *looks, only, left []string) (lines []string) {
+	for _, line := range left {
+		frame := frameText.MatchString(line)
 		j := slices.Index(only, line)
 		if j < 0 {
 			j = slices.IndexFunc(only, func(o string) bool {
-				return placesOf(o) == placesOf(line) && (frameText.MatchString(o) && frameText.MatchString(line) || packed(o, line) == packed(line, line))
+				return placesOf(o) == placesOf(line) && (frame && frameText.MatchString(o) || packed(o, line) == packed(line, line))
 			})
+			if j >= 0 && !frame {
+				lines = append(lines, only[j])
+			}
 		}
 		switch {
 		case j >= 0:
-			if !frameText.MatchString(line) && only[j] != line {
-				lines = append(lines, only[j])
-			}
 			only = slices.Delete(only, j, j+1)
-		case line != "" && (!frameText.MatchString(line) || placesOf(line) != ""):
+		case line != "" && (!frame || placesOf(line) != ""):
 			return nil
 		}
 	}
-	for _, o := range only {
-		if !frameText.MatchString(o) && (t.logs == nil || !t.logs(o)) {
-			return nil
-		}
-	}
-	if !slices.ContainsFunc(linesOf(l.parts), func(line string) bool { return !frameText.MatchString(line) }) {
+	other := func(line string) bool { return !frameText.MatchString(line) }
+	if slices.ContainsFunc(only, func(line string) bool { return other(line) && !t.logs(line) }) || !slices.ContainsFunc(linesOf(l.parts), other) {
 		return nil
 	}
 	return append(lines, only...)
@@ -411,34 +397,30 @@ func (t *tally) besides(l *looks) (lines []string) {
 
 // packed is a text without the fields of values that another one does not have, and without blanks.
 func packed(text, other string) string {
-	text = valueText.ReplaceAllStringFunc(text, func(value string) string {
+	return strings.NewReplacer(" ", "", ",", "").Replace(valueText.ReplaceAllStringFunc(text, func(value string) string {
 		return fieldText.ReplaceAllStringFunc(value, func(field string) string {
-			if strings.Contains(other, fieldText.FindStringSubmatch(field)[1]) {
-				return field
+			if name := fieldText.FindStringSubmatch(field)[1]; !strings.Contains(other, name) {
+				return ""
 			}
-			return ""
+			return field
 		})
-	})
-	return strings.NewReplacer(" ", "", ",", "").Replace(text)
+	}))
 }
 
 // logs says whether a line is what a statement logs that the tree under test has and another one has not.
 func (l *Lab) logs(ctx context.Context, w *workspace, line string) bool {
 	head := l.trees[revisions{abi.Head, abi.Head}].tree
-	for p := range sourcefile.Places(line) {
-		for _, c := range head.Changed(w.tree) {
-			if path.Base(c) != p.Path || p.Start > 0 {
-				continue
-			}
-			edits, _ := repo.Edits(ctx, w.tree, head, c, maxMoved)
-			for _, e := range edits {
-				if n := p.Line - e.NewFirst; n >= 0 && n < e.NewLines && logText.MatchString(e.Added[n]) {
-					return true
-				}
-			}
+	p, ok := sourcefile.Find(line)
+	return ok && p.Start == 0 && slices.ContainsFunc(head.Changed(w.tree), func(file string) bool {
+		var edits []repo.Edit
+		if path.Base(file) == p.Path {
+			edits, _ = repo.Edits(ctx, w.tree, head, file, maxMoved)
 		}
-	}
-	return false
+		return slices.ContainsFunc(edits, func(e repo.Edit) bool {
+			n := p.Line - e.NewFirst
+			return n >= 0 && n < e.NewLines && logText.MatchString(e.Added[n])
+		})
+	})
 }
 
 // constant says whether all failures of the tree under test that have the parts of the report have this part, too.
@@ -452,16 +434,17 @@ func (t *tally) differs(l *looks) string {
 	if l.timeout && t.looks.timeout {
 		return "" // the goroutines of timeouts differ each time
 	}
-	line, left := t.varying.lacks(&t.looks, l)
-	back, _ := (&varying{}).lacks(l, &t.looks)
+	lacking, left := t.varying.apart(&t.looks, l)
+	back, _ := (&varying{}).apart(l, &t.looks)
 	switch {
-	case t.loose && back == "" && len(l.parts) > 0:
+	case t.loose && len(back) == 0 && len(l.parts) > 0:
 		return ""
-	case line != "":
-		if lines := t.besides(l); len(lines) > 0 && !odds.IsRerun(&t.result.Experiment) {
+	case len(lacking) > 0:
+		if lines := t.besides(l, linesOf(lacking), linesOf(left)); len(lines) > 0 && !odds.IsRerun(&t.result.Experiment) {
 			return fmt.Sprintf("%s%.300s", plan.Besides, strings.Join(lines, ", "))
 		}
-		return fmt.Sprintf("it does not fail with: %.200s", line)
+		lines, all := linesOf(lacking[:1]), linesOf(l.parts)
+		return fmt.Sprintf("it does not fail with: %.200s", lines[max(0, slices.IndexFunc(lines, func(line string) bool { return !slices.Contains(all, line) }))])
 	}
 	for _, part := range left {
 		if len(t.looks.parts) == 0 || odds.IsRerun(&t.result.Experiment) && !t.loose && t.varying.constant(part) {
@@ -478,9 +461,11 @@ func (t *tally) compare() {
 	if !odds.IsRerun(&r.Experiment) || len(t.failures) == 0 {
 		return
 	}
+	back := t.varying.back
 	t.varying = learn(&t.looks, slices.Concat(t.varying.failures, t.failures))
 	r.Same, r.Other, r.Detail = 0, 0, ""
 	for i := range t.failures {
 		t.count(&t.failures[i])
 	}
+	t.varying.back = back || r.Same > 0
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/repo"
 	"github.com/shadowcourt/shadowcourt/repo/testcode"
 )
@@ -27,8 +28,8 @@ import (
 // errNoSuchTest: no test file of the package declares the test.
 var errNoSuchTest = errors.New("no such test")
 
-// errTwins: the package and its external tests have a test of one name each, which reports don't tell apart.
-var errTwins = errors.New("the package has two tests of this name, in two packages of its folder")
+// errSeveral: both packages of a folder declare the test.
+var errSeveral = errors.New(plan.SeveralTests)
 
 // needed is what one test needs of the test files of its package.
 type needed struct {
@@ -41,7 +42,7 @@ type needed struct {
 
 // needsOf finds what a test needs of the test files of its package: its function, what that names, and what the whole process needs:
 // init functions and TestMain. A name that several files declare, as for several systems, is needed from each of them. Only the
-// part of the test's name before a slash counts. The error is errNoSuchTest, or that of a file that is no Go.
+// part of the test's name before a slash counts. The error is errNoSuchTest, errSeveral, or that of a file that is no Go.
 func needsOf(files map[string][]byte, test string) (*needed, error) {
 	test, _, _ = strings.Cut(test, "/")
 	p := &testPackage{fset: token.NewFileSet(), declared: map[string][]*declaration{}}
@@ -50,20 +51,20 @@ func needsOf(files map[string][]byte, test string) (*needed, error) {
 			return nil, err
 		}
 	}
-	if !slices.ContainsFunc(p.declared[test], func(d *declaration) bool { _, ok := d.decl.(*ast.FuncDecl); return ok }) {
-		return nil, fmt.Errorf("%w: %s", errNoSuchTest, test)
-	}
-	in := ""
+	packages := map[string]bool{}
 	for i := range p.files {
 		for _, d := range p.files[i].declarations {
-			if _, ok := d.decl.(*ast.FuncDecl); !ok || !slices.Contains(p.declared[test], d) {
-				continue
+			if _, ok := d.decl.(*ast.FuncDecl); ok && slices.Contains(p.declared[test], d) {
+				packages[p.files[i].syntax.Name.Name] = true
 			}
-			if name := p.files[i].syntax.Name.Name; in != "" && in != name {
-				return nil, errTwins
-			}
-			in = p.files[i].syntax.Name.Name
 		}
+	}
+	switch len(packages) {
+	case 0:
+		return nil, fmt.Errorf("%w: %s", errNoSuchTest, test)
+	case 1:
+	default: // such as shop and shop_test, whose tests run in one process
+		return nil, errSeveral
 	}
 	p.need(test)
 	found := &needed{files: map[string][]byte{}, digest: p.digest()}

@@ -84,12 +84,6 @@ func TestNeeds(t *testing.T) {
 	if _, err := needsOf(needy, "TestD"); !errors.Is(err, errNoSuchTest) {
 		t.Errorf("got %v", err)
 	}
-	twins := map[string][]byte{"a_test.go": []byte("package a\nfunc TestA() {}"), "b_test.go": []byte("package a_test\nfunc TestA() {}"), "c_test.go": []byte("package a\nfunc TestA() {}")}
-	if _, err := needsOf(twins, "TestA/sub"); !errors.Is(err, errTwins) {
-		t.Error("two tests of one name:", err)
-	}
-	delete(twins, "b_test.go") // one for each system
-	must.Get(needsOf(twins, "TestA"))(t)
 	if _, err := needsOf(map[string][]byte{"a_test.go": []byte("func")}, "TestD"); err == nil || errors.Is(err, errNoSuchTest) {
 		t.Errorf("no Go: got %v", err)
 	}

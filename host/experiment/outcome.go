@@ -33,6 +33,7 @@ type tally struct {
 	online   bool           // the tests have the network
 	homeless bool           // the tests don't see the user's home
 	native   bool           // the tests run outside of the laboratory
+	also     string         // another project that has such a test
 	hidden   string         // a path that the failure names, and that the tests don't see
 	lacks    string         // what runs of the tree under test that failed reached for in vain
 	untraced bool           // it is not known what a run of a tree that it is compared with reached for
@@ -111,7 +112,7 @@ func (t *tally) failed(documents []abi.Document, ended, served bool) {
 		t.first = documents
 	}
 	log := (&testRun{Documents: documents}).Log()
-	if lacking, _ := t.varying.lacks(&t.looks, &l); lacking != "" && !t.online && unreachedText(log, served) != "" {
+	if lacking, _ := t.varying.apart(&t.looks, &l); len(lacking) > 0 && !t.online && unreachedText(log, served) != "" {
 		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+unreachedText(log, served)+
 			"; "+plan.LeavesNetwork
 		return
@@ -141,7 +142,7 @@ func (t *tally) count(l *looks) {
 // and no outcome tells anything of the case.
 func (t *tally) elsewhere() bool {
 	r := &t.result
-	return odds.IsRerun(&r.Experiment) && r.Passed+r.Same == 0 && r.Other > 0 && r.Other == t.runs && len(t.varying.extra) == 0
+	return odds.IsRerun(&r.Experiment) && r.Passed+r.Same == 0 && r.Other > 0 && r.Other == t.runs && !t.varying.back
 }
 
 // networkText is what programs print that reach nobody.
@@ -180,10 +181,16 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		return notRun(r.Experiment, err.Error()), false
 	case err == nil && t.hidden != "" && unchanged && r.Outcome == abi.OutcomePassed:
 		return t.uncounted("the failure names " + t.hidden + ", which tests in experiments do not see, and it does not come back without it: " + plan.ShowsHome), true
+	case err == nil && t.missed && compared(&r.Experiment) && r.Same > 0:
+		return t.uncounted(t.reason), true
 	case err == nil && t.elsewhere():
-		why := plan.Otherwise + ". A variable, a file or a service that the " +
+		why := plan.Otherwise + ". A variable, a file, a service or other tests before it that the " +
 			"test needs may be missing in experiments (see their limits)"
 		switch {
+		case several(t.first):
+			why = plan.Otherwise + "; " + plan.SeveralTests
+		case t.also != "":
+			why = plan.Otherwise + ". The test may be that of another folder: --source " + t.also
 		case t.native:
 			why = plan.Natively + "it fails there, too, but not as the report says"
 		case t.lacks != "":
@@ -205,6 +212,16 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		r.Detail = firstLines("the failure does not come back, and tests in experiments do not see your home, which it may need: " + plan.ShowsHome + "\n" + r.Detail)
 	}
 	return *r, true
+}
+
+// several says whether documents are of more than one failure of a report.
+func several(documents []abi.Document) bool {
+	for i := range documents {
+		if slices.ContainsFunc(documents[:i], func(d abi.Document) bool { return d.Name == documents[i].Name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // uncounted is a result whose runs tell nothing of the failure. Their counts stay.

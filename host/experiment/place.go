@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -113,6 +114,34 @@ func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
 	}
 	l.comparisons.made[key] = c
 	return c, nil
+}
+
+// absence says of a test that the base does not have which file of the base it was in, or that git does not know its file; empty for neither.
+func (l *Lab) absence(ctx context.Context, f *failure) string {
+	head, base := l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Base, abi.Base}].tree
+	name, _, _ := strings.Cut(f.name, "[")
+	if f.project == nil {
+		name, _, _ = strings.Cut(name, "/")
+	}
+	has := func(t *repo.Tree, file string) bool {
+		text, err := t.Read(ctx, file, maxMoved)
+		return err == nil && !slices.ContainsFunc(strings.Fields(name), func(word string) bool { return !bytes.Contains(text, []byte(word)) })
+	}
+	for _, file := range head.Paths() {
+		if f.project != nil && file != f.project.path() || f.project == nil && (path.Dir(file) != path.Join(f.goTest.module, f.goTest.folder) || !has(head, file)) {
+			continue
+		}
+		if _, had := base.File(file); had {
+			continue
+		}
+		if from, _, err := repo.Renamed(ctx, head, base, file, maxMoved); err == nil && from != "" && has(base, from) {
+			return plan.Moved + from
+		}
+		if is, _ := head.File(file); is.Untracked() {
+			return plan.Untracked + file
+		}
+	}
+	return ""
 }
 
 // replaced are files that builds see with another content, by their paths in the tree; those without any they do not see.

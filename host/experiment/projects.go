@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -178,10 +179,13 @@ func (r *defined) start(ctx context.Context) (said string, err error) {
 	case err != nil:
 		return "", err
 	case result.Ending != isolate.Exited || result.ExitCode != 0:
-		return "", fmt.Errorf("%s does not start: %s", command, cmp.Or(oneLine(string(result.Output)), "it wrote nothing"))
+		return "", fmt.Errorf("%s does not start: %s", command, cmp.Or(errorText.FindString(string(result.Output)), oneLine(string(result.Output)), "it wrote nothing"))
 	}
 	return string(result.Output), nil
 }
+
+// errorText is the line in which Node.js and Python say what an error is.
+var errorText = regexp.MustCompile(`(?m)^\w*Error: .*$`)
 
 // program finds the program for a project: in the project or a folder around it, or in PATH.
 func (r *defined) program(project string) (string, error) {

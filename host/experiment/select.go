@@ -21,6 +21,7 @@ type projectTest struct {
 	project string // folder of the project in every tree
 	// found says that the test's file is in the tree, so that hardly another runner is meant.
 	found bool
+	also  string // a project within it that has such a file, too
 
 	selection *selection
 	command   string
@@ -205,8 +206,12 @@ func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) 
 	var found []testPlace
 	for _, project := range r.candidates() {
 		p, ok := r.locate(s.File, names, project)
-		if ok && !slices.ContainsFunc(found, func(other testPlace) bool { return below(other.project, project) }) {
+		outer := slices.IndexFunc(found, func(other testPlace) bool { return below(other.project, project) })
+		switch {
+		case ok && outer < 0:
 			found = append(found, p)
+		case ok && path.Join(p.project, p.file) != path.Join(found[outer].project, found[outer].file):
+			t.also = project
 		}
 	}
 	switch len(found) {

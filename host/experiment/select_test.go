@@ -188,6 +188,18 @@ func TestNothingIsAnOption(t *testing.T) {
 	}
 }
 
+// TestAProjectWithinAnotherMayBeMeant, which has such a file, too.
+func TestAProjectWithinAnotherMayBeMeant(t *testing.T) {
+	fakeTools(t, "pytest")
+	d := must.Get(LoadDefinition("pytest"))(t)
+	r := must.Get(openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"tests/test_a.py": "", "svc/pytest.ini": "", "svc/tests/test_a.py": "", "tests/test_b.py": ""}), &Config{}))(t)
+	for class, want := range map[string]string{"tests.test_a": "svc", "tests.test_b": "", "svc.tests.test_a": ""} {
+		if target, err := r.testOf(caseOf(class, "test_x", "")); err != nil || target.also != want {
+			t.Errorf("%s: %+v, %v", class, target, err)
+		}
+	}
+}
+
 // TestWhyARunnerCannotStart says what is missing.
 func TestWhyARunnerCannotStart(t *testing.T) {
 	const definition = "name: mine\nmarkers: [{file: mine.ini}]\nprograms: [bin/mine, mine-is-not-here]\ninstall: get it\nversion: [--version]\ntests: [{alone: [x], order: [x]}]\n"
@@ -195,7 +207,8 @@ func TestWhyARunnerCannotStart(t *testing.T) {
 	for want, program := range map[string]string{
 		"mine is not installed: there is no bin/mine, no mine-is-not-here; get it": "",
 		"does not start: no such library":                                          "#!/bin/sh\necho no such library\nexit 1\n",
-		"":                                                                         "#!/bin/sh\necho 1.0\n",
+		"does not start: Error: Cannot find module '/tmp/setup.js'":                "#!/bin/sh\nprintf 'node:internal/modules/cjs/loader:1210\\n  throw err;\\n\\nError: Cannot find module %s/tmp/setup.js%s\\n' \"'\" \"'\"\nexit 1\n",
+		"": "#!/bin/sh\necho 1.0\n",
 	} {
 		files := map[string]string{"shop/mine.ini": ""}
 		if program != "" {

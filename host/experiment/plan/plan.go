@@ -67,6 +67,9 @@ const (
 // Besides begins the details of results of a tree that fails as the case did, but without lines that stand beside what failed.
 const Besides = "it fails in this way, too, but without: "
 
+// SeveralTests says why runs of a test tell nothing.
+const SeveralTests = "several tests have this name, and no run tells them apart"
+
 // OtherWorld begins the details of results whose runs did not have all that is their tree's own, such as its dependencies.
 const OtherWorld = "the runs did not have all that is their tree's own: "
 
@@ -75,6 +78,12 @@ const UsedUp = " is used up"
 
 // Skipped is the detail of results of a tree that has the test, and skips it.
 const Skipped = "the test is skipped"
+
+// Moved and Untracked begin the details of results of a base that does not have the test: its file was another one there, or git does not know it.
+const (
+	Moved     = "the change moved the test from "
+	Untracked = "git does not know "
+)
 
 // EndedBefore begins the details of results of a tree in which no run came as far as to the test.
 const EndedBefore = "the run ended before the test:"

@@ -1,0 +1,40 @@
+package experiment
+
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// TestAccept_AK12_WhatALaterRunLacks no earlier run had: none of them counts.
+func TestAccept_AK12_WhatALaterRunLacks(t *testing.T) {
+	const failed = "    cart_test.go:12: bad\n--- FAIL: TestA (0.00s)\n"
+	base := tallyOf(failed, abi.Base, &varying{})
+	base.failed(document(failed), false, false)
+	base.missed, base.reason = true, "the test reads store.txt"
+	if r, _ := base.end(nil); r.Outcome != abi.OutcomeNotRun || r.Detail != base.reason {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAFailureThatCameBackOnceIsNotMissing in a later step that has none.
+func TestAFailureThatCameBackOnceIsNotMissing(t *testing.T) {
+	price := func(name string) string {
+		return "    cart_test.go:12: no price of " + name + "\n--- FAIL: TestA (0.00s)\n"
+	}
+	known := &varying{}
+	for i, c := range []struct {
+		runs []string
+		want abi.ExperimentOutcome
+	}{{[]string{"b", "c", "b"}, abi.OutcomeNotRun}, {[]string{"a", "b"}, abi.OutcomeOther}, {[]string{"b", "c"}, abi.OutcomeOther}} {
+		head := tallyOf(price("a"), abi.Head, known)
+		for _, name := range c.runs {
+			head.runs++
+			head.failed(document(price(name)), false, false)
+		}
+		r, _ := head.end(nil)
+		if known = head.varying; r.Outcome != c.want {
+			t.Errorf("step %d: %+v", i, r)
+		}
+	}
+}
