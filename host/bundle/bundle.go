@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -66,12 +67,20 @@ const skippableHeader = 8
 
 // Heads returns the heads of the embedded modules by name, without ".wasm". The error is ErrNotBuilt when there are none.
 func Heads() (map[string][]byte, error) {
-	archive, err := dist.ReadFile("dist/" + Archive)
-	if err != nil || len(archive) < skippableHeader || binary.LittleEndian.Uint32(archive) != skippable {
+	archive, err := dist.Open("dist/" + Archive)
+	if err != nil {
 		return nil, ErrNotBuilt
 	}
-	size := int64(binary.LittleEndian.Uint32(archive[4:]))
-	heads, err := Open(archive[skippableHeader:][:min(size, int64(len(archive)-skippableHeader))])
+	defer func() { _ = archive.Close() }()
+	var header [skippableHeader]byte
+	if _, err := io.ReadFull(archive, header[:]); err != nil || binary.LittleEndian.Uint32(header[:]) != skippable {
+		return nil, ErrNotBuilt
+	}
+	frame, err := io.ReadAll(io.LimitReader(archive, int64(binary.LittleEndian.Uint32(header[4:]))))
+	if err != nil {
+		return nil, err
+	}
+	heads, err := Open(frame)
 	if err != nil {
 		return nil, fmt.Errorf("embedded modules: %w", err)
 	}

@@ -177,10 +177,17 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 
 // ReadModule reads a module, and rejects one of more than abi.DefaultModuleBytes without holding it. name is for messages.
 func ReadModule(r io.Reader, name string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, abi.DefaultModuleBytes+1))
+	var b bytes.Buffer
+	if f, ok := r.(fs.File); ok { // a size that is wrong costs time only
+		if info, err := f.Stat(); err == nil {
+			b.Grow(int(min(max(info.Size(), 0), abi.DefaultModuleBytes)) + bytes.MinRead)
+		}
+	}
+	_, err := b.ReadFrom(io.LimitReader(r, abi.DefaultModuleBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
+	data := b.Bytes()
 	if len(data) > abi.DefaultModuleBytes {
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, abi.DefaultModuleBytes)
 	}

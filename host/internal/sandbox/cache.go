@@ -42,7 +42,7 @@ type compileCache struct {
 
 // cacheVersion names what entries depend on beside the module. Its first number changes with the layout of entries.
 func cacheVersion() string {
-	return strings.Join([]string{"v6", compilerVersion(), instrument.Version, runtime.GOOS, runtime.GOARCH}, "-")
+	return strings.Join([]string{"v7", compilerVersion(), instrument.Version, runtime.GOOS, runtime.GOARCH}, "-")
 }
 
 // compilerVersion is wazero's, as it is linked into this program.
@@ -297,25 +297,28 @@ func (e *Engine) makeStub(ctx context.Context, entry string, rewritten *instrume
 	return &stub, name, errors.Join(err, p.close(ctx))
 }
 
-// keptStub is a stub as it is written: its segments, of which a module of the Go toolchain has tens of thousands, in three lists.
+// keptStub is a stub as it is written, but for its bytes, which follow it as they are: its module, and its segments, of which a module of
+// the Go toolchain has tens of thousands.
 type keptStub struct {
-	Program          instrument.Program // without segments
+	Program          instrument.Program // without the module and segments
+	Module           int                // bytes of the module
 	Offsets, Lengths []uint32
-	Data             []byte
 }
 
 // writeStub writes the stub of an entry, whose machine code has that name.
 func writeStub(entry, name string, stub *instrument.Program) error {
-	kept := keptStub{Program: *stub}
+	kept := keptStub{Program: *stub, Module: len(stub.Wasm)}
+	raw := slices.Clone(stub.Wasm)
 	for _, s := range stub.Segments {
 		kept.Offsets, kept.Lengths = append(kept.Offsets, s.Offset), append(kept.Lengths, uint32(len(s.Data)))
-		kept.Data = append(kept.Data, s.Data...)
+		raw = append(raw, s.Data...)
 	}
-	kept.Program.Segments = nil
+	kept.Program.Wasm, kept.Program.Segments = nil, nil
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&kept); err != nil {
 		return err
 	}
+	b.Write(raw)
 	sum, err := checksum(name, b.Bytes())
 	if err != nil {
 		return err
@@ -335,14 +338,21 @@ func readStub(entry, name string) (*instrument.Program, error) {
 		return nil, err
 	}
 	var kept keptStub
-	if !bytes.HasPrefix(data, sum) || gob.NewDecoder(bytes.NewReader(written)).Decode(&kept) != nil {
+	r := bytes.NewReader(written) // of which gob reads no byte too many
+	if !bytes.HasPrefix(data, sum) || gob.NewDecoder(r).Decode(&kept) != nil {
 		return nil, errDamaged
 	}
-	for i, n := range kept.Lengths {
-		kept.Program.Segments = append(kept.Program.Segments, instrument.Segment{Offset: kept.Offsets[i], Data: kept.Data[:n:n]})
-		kept.Data = kept.Data[n:]
+	take := func(n int) []byte {
+		raw := written[len(written)-r.Len():][:n:n]
+		_, _ = r.Seek(int64(n), io.SeekCurrent)
+		return raw
 	}
-	return &kept.Program, nil
+	stub := &kept.Program
+	stub.Wasm, stub.Segments = take(kept.Module), make([]instrument.Segment, len(kept.Lengths))
+	for i, n := range kept.Lengths {
+		stub.Segments[i] = instrument.Segment{Offset: kept.Offsets[i], Data: take(int(n))}
+	}
+	return stub, nil
 }
 
 // rewrite rewrites a module, and bounds what compiling the result costs.
