@@ -82,13 +82,7 @@ const (
 // askAlibi asks the court of the alibi of one case.
 func askAlibi(t *testing.T, config host.Config) alibi.Asked {
 	t.Helper()
-	if config.CacheDir == "" {
-		config.CacheDir = cacheDir
-		if config.Modules == nil {
-			config.Modules = modules(t)
-		}
-	}
-	court := must.Get(alibi.Open(t.Context(), config, 0))(t)
+	court := must.Get(alibi.Open(t.Context(), defaults(t, config), 0))(t)
 	defer func() {
 		if err := court.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

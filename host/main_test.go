@@ -138,16 +138,24 @@ var embedded = sync.OnceValues(func() (fstest.MapFS, error) {
 	return files, err
 })
 
-// open opens a host with the shared compile cache, closed with the test.
-func open(t testing.TB, config host.Config) *host.Host {
+// defaults sets the shared compile cache, and the modules where the puppet is among them: those of a folder are read and parsed for each
+// host, embedded ones are not.
+func defaults(t testing.TB, config host.Config) host.Config {
 	t.Helper()
 	if config.CacheDir == "" {
 		config.CacheDir = cacheDir
 	}
-	if config.Modules == nil {
+	isPuppet := func(p pipeline.Persona) bool { return p.Module == "puppet" }
+	if def := config.Pipeline; config.Modules == nil && def != nil && (def.Clerk == "puppet" || slices.ContainsFunc(def.Personas, isPuppet)) {
 		config.Modules = modules(t)
 	}
-	h := must.Get(host.Open(context.Background(), config))(t)
+	return config
+}
+
+// open opens a host with the [defaults], closed with the test.
+func open(t testing.TB, config host.Config) *host.Host {
+	t.Helper()
+	h := must.Get(host.Open(context.Background(), defaults(t, config)))(t)
 	t.Cleanup(func() {
 		must.Do(t, h.Close(context.Background()))
 	})
