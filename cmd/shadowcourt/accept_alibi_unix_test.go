@@ -36,6 +36,7 @@ func broken(body string, imports ...string) *project {
 // TestAccept_AL6_AnInterruptedCommandGoesOn: what was run before the interrupt is not run again.
 func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "host/experiment")
 	p := broken("time.Sleep(300 * time.Millisecond)", "time")
 	p.write(t)
 	user, err := os.UserCacheDir()
@@ -140,6 +141,7 @@ func TestAccept_AL6_EverythingFailed(t *testing.T) {
 // TestAccept_AL5_AnotherCourtIsNamed in each output, and so is its price.
 func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/alibi", "cmd/shadowcourt/internal/alibi")
 	p := broken("_ = 0")
 	p.write(t)
 	report, court := p.report(t), filepath.Join(t.TempDir(), "mine.yaml")

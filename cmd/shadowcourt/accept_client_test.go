@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // user runs shadowcourt with a configuration of its own.
@@ -53,6 +54,7 @@ func (u *user) run(t *testing.T, stdin string, args ...string) said {
 // exit code.
 func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/render", "cmd/shadowcourt/internal/try")
 	server, u := startService(t), newUser(t)
 	same := func(stdin string, args ...string) {
 		t.Helper()
@@ -118,6 +120,7 @@ func TestAccept_SV6_TheSameReportIsOneDocket(t *testing.T) {
 // TestAccept_SV6_FaultsOfADocketAreNamed: as on this machine, but for the folder of the file.
 func TestAccept_SV6_FaultsOfADocketAreNamed(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "host/docket", "internal/run")
 	server, u := startService(t), newUser(t)
 	good := readFile(t, filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"))
 	good, _, _ = strings.Cut(good, "\n")

@@ -215,6 +215,7 @@ func edited(t *testing.T, body string, line int, value any, path ...string) stri
 // TestAccept_AL9_HostilePushesAreRejected changes a real push in many ways. Each is rejected with the places of its faults, and leaves nothing.
 func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/answers")
 	p, u, data := pushes(t), newUser(t), t.TempDir()
 	key := filepath.Join(t.TempDir(), "signing.key")
 	u.run(t, "", "record", "key", "new", key).wants(t, 0)

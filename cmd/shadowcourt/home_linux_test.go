@@ -122,6 +122,7 @@ func TestSpool(t *testing.T) {
 // or record of their experiments. Nothing is said of the environment, since the failure may need what is hidden.
 func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment", "host/alibi")
 	const secret = "planted-0b5c1e"
 	home := homeWith(t, ".ssh/id_test", secret)
 	key := filepath.Join(home, ".ssh", "id_test")

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // written is what is read of the results of a run.
@@ -55,6 +56,7 @@ func (w *written) verdicts(t *testing.T) string {
 // that they get without a model.
 func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/model")
 	docket := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
 	plainDir := t.TempDir()
 	succeeds(t, plainDir, "try", docket, "--pipeline", "llm-discovery", "--format", "json", "--output", "results.json")

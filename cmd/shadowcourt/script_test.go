@@ -76,6 +76,7 @@ func TestScripts(t *testing.T) {
 // TestSwapScripts have $PUPPET, a module that plays any persona and knows nothing.
 func TestSwapScripts(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "cmd/shadowcourt/testdata/swap", "cmd/shadowcourt/internal/plugin", "host/moduledir", "host/internal/court")
 	runScripts(t, filepath.Join("testdata", "swap"), "PUPPET="+buildPuppet(t))
 }
 
@@ -90,7 +91,7 @@ func buildPuppet(t *testing.T) string {
 
 func TestLongScripts(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "host/casebook", "internal/measure", "internal/oci",
+	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "cmd/shadowcourt/internal/records", "host/experiment", "host/record", "host/audit", "host/docket", "host/casebook", "internal/measure", "internal/oci",
 		"internal/quarantine", "internal/publish", "internal/render", "cmd/shadowcourt/internal/alibi", "host/replay", "abi/guest")
 	runScripts(t, filepath.Join("testdata", "script", "long"))
 }
