@@ -60,6 +60,7 @@ var printed = []struct {
 	{regexp.MustCompile(`@[0-9a-f]{5,8}([^\w.]|$)`), "@$1"},
 	{regexp.MustCompile(`^(thread '.*') \(\d+\) panicked`), "$1 panicked"},
 	{regexp.MustCompile(`\b(finished in )[\d.]+s`), "$1"},
+	{regexp.MustCompile(`^([\s\x{a0}]*[-+])\x{a0}`), "$1 "}, // go-cmp draws its blanks by the second
 	{regexp.MustCompile(` ?\((?:\d+(?:\.\d+)?(?:ns|[uµμ]s|ms|s|m|h) ?)+\)$`), ""},
 }
 

@@ -107,6 +107,7 @@ func TestAccept_AK4_TheSameFailure(t *testing.T) {
 		{"nothing but the end", "--- FAIL: TestA (0.00s)\n", "--- FAIL: TestA (0.50s)\n", true},
 		{"nothing but the end, and an assertion", "--- FAIL: TestA (0.00s)\n", assertion, false},
 		{"the last words", "no luck today\n--- FAIL: TestA (0.00s)\n", "out of paper\n--- FAIL: TestA (0.00s)\n", false},
+		{"the blanks of go-cmp", row("(-want +got):\n          map[string]int{\n        - \t\"V\": 1,"), row("(-want +got):\n        \u00a0\u00a0map[string]int{\n        -\u00a0\t\"V\": 1,"), true},
 		{"a folder of the run", row("open /tmp/TestA123/001/x.json: no such file"), row("open /tmp/TestA987/001/x.json: no such file"), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
