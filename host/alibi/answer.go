@@ -228,10 +228,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		a.decide(c, &lock)
 	}
 	if a.Label != Conflict && c.moved != "" && lock.about != nil && (c.old.passed == 0 || c.old.failed() > 0) {
-		a.Refuse(plan.Moved + c.moved + ", where the base has it, " + c.here())
-		if c.old.failed() > 0 {
-			a.Why += " and " + c.old.failures() + " with the old product"
-		}
+		a.Refuse(c.caused())
 		a.Next = "run it there, in a checkout of the base (git worktree add): if it fails, too, the failure is older than the change"
 		return a
 	}
@@ -272,11 +269,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		if a.Verdict == IsOpen {
 			a.Why = c.here() + ", " + c.onBase()
 		}
-		but := "it is not known whether the base loaded its own code"
-		if c.world != "" {
-			but = "the base did not have all that is its own: " + c.world
-		}
-		a.Refuse(a.Why + ", but " + but)
+		a.Refuse(a.Why + ", but " + cmp.Or(c.world, "it is not known whether the base loaded its own code"))
 		a.Next = "run the command in a checkout of the base (git worktree add) with an installation of its own"
 	}
 	return a
@@ -513,7 +506,10 @@ func counts(runs []trial.Experiment) *seen {
 				c.loaded = e.Loaded
 			}
 			why, none := e.Why(), e.Outcome == abi.OutcomeNoTest
-			for begin, rest := range map[string]*string{plan.OtherWorld: &c.world, plan.Besides: &c.besides, plan.Moved: &c.moved, plan.Untracked: &c.untracked} {
+			if rest, ok := strings.CutPrefix(why, plan.OtherWorld); ok {
+				c.world = "the base did not have all that is its own: " + rest
+			}
+			for begin, rest := range map[string]*string{plan.Besides: &c.besides, plan.Moved: &c.moved, plan.Untracked: &c.untracked} {
 				if after, ok := strings.CutPrefix(why, begin); ok {
 					*rest = after
 				}
@@ -600,6 +596,8 @@ func (c *seen) lacks() string {
 		return "the base does not have this package"
 	case c.skips:
 		return "the base skips this test"
+	case c.moved != "":
+		return plan.Moved + c.moved
 	case c.untracked != "":
 		return "the base does not have this test (" + c.untracked + " is not committed)"
 	default:

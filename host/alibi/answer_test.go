@@ -106,11 +106,11 @@ func TestAnswersSayWhatWasSeen(t *testing.T) {
 		},
 		{
 			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(0, 1)},
-			"the change moved the test from a_test.go, where the base has it, 5 of 5 failed here and 1 of 1 failed with the old product",
+			"the change moved the test from a_test.go, 5 of 5 failed here and 1 of 1 failed with the old product: it shows a fault older than the change",
 		},
 		{
 			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(1, 0)},
-			"the base does not have this test, 5 of 5 failed here",
+			"the change moved the test from a_test.go, 5 of 5 failed here",
 		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.OtherWorld + "a lock")}, "the base does not have this test, 5 of 5 failed here"},
 		{

@@ -373,17 +373,14 @@ var (
 func (t *tally) besides(l *looks, only, left []string) (lines []string) {
 	for _, line := range left {
 		frame := frameText.MatchString(line)
-		j := slices.Index(only, line)
-		if j < 0 {
-			j = slices.IndexFunc(only, func(o string) bool {
-				return placesOf(o) == placesOf(line) && (frame && frameText.MatchString(o) || packed(o, line) == packed(line, line))
-			})
-			if j >= 0 && !frame {
-				lines = append(lines, only[j])
-			}
-		}
+		j := slices.IndexFunc(only, func(o string) bool {
+			return placesOf(o) == placesOf(line) && (frame && frameText.MatchString(o) || packed(o, line) == packed(line, line))
+		})
 		switch {
 		case j >= 0:
+			if only[j] != line && !frame {
+				lines = append(lines, only[j])
+			}
 			only = slices.Delete(only, j, j+1)
 		case line != "" && (!frame || placesOf(line) != ""):
 			return nil

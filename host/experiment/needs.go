@@ -51,19 +51,16 @@ func needsOf(files map[string][]byte, test string) (*needed, error) {
 			return nil, err
 		}
 	}
-	packages := map[string]bool{}
-	for i := range p.files {
-		for _, d := range p.files[i].declarations {
-			if _, ok := d.decl.(*ast.FuncDecl); ok && slices.Contains(p.declared[test], d) {
-				packages[p.files[i].syntax.Name.Name] = true
-			}
+	packages := map[string]bool{} // such as shop and shop_test, whose tests run in one process
+	for _, d := range p.declared[test] {
+		if _, ok := d.decl.(*ast.FuncDecl); ok {
+			packages[d.pack] = true
 		}
 	}
-	switch len(packages) {
-	case 0:
+	switch {
+	case len(packages) == 0:
 		return nil, fmt.Errorf("%w: %s", errNoSuchTest, test)
-	case 1:
-	default: // such as shop and shop_test, whose tests run in one process
+	case len(packages) > 1:
 		return nil, errSeveral
 	}
 	p.need(test)
@@ -93,6 +90,7 @@ type testFile struct {
 
 type declaration struct {
 	decl   ast.Decl
+	pack   string
 	text   []byte
 	needed bool
 }
@@ -108,7 +106,7 @@ func (p *testPackage) add(name string, text []byte) error {
 		if names == nil {
 			continue // imports
 		}
-		d := &declaration{decl: decl, text: text[p.fset.Position(decl.Pos()).Offset:p.fset.Position(decl.End()).Offset]}
+		d := &declaration{decl: decl, pack: syntax.Name.Name, text: text[p.fset.Position(decl.Pos()).Offset:p.fset.Position(decl.End()).Offset]}
 		f.declarations = append(f.declarations, d)
 		for _, n := range names {
 			p.declared[n] = append(p.declared[n], d)

@@ -43,6 +43,7 @@ type tally struct {
 	failures []looks // of the runs that are counted
 	varying  *varying
 	logs     func(line string) bool // says whether the tree under test logs a line by what it alone has
+	absence  func() string          // says more of a test that a tree does not have
 	loose    bool                   // failures are compared without numbers and places
 	loaded   loaded
 }
@@ -175,7 +176,7 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true
 	case errors.Is(err, errNoTests):
-		r.Outcome = abi.OutcomeNoTest
+		r.Outcome, r.Detail = abi.OutcomeNoTest, cmp.Or(r.Detail, t.absence())
 		return *r, true
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
 		return notRun(r.Experiment, err.Error()), false
@@ -216,12 +217,11 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 
 // several says whether documents are of more than one failure of a report.
 func several(documents []abi.Document) bool {
+	names := map[string]bool{}
 	for i := range documents {
-		if slices.ContainsFunc(documents[:i], func(d abi.Document) bool { return d.Name == documents[i].Name }) {
-			return true
-		}
+		names[documents[i].Name] = true
 	}
-	return false
+	return len(names) < len(documents)
 }
 
 // uncounted is a result whose runs tell nothing of the failure. Their counts stay.

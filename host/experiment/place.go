@@ -118,20 +118,18 @@ func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
 
 // absence says of a test that the base does not have which file of the base it was in, or that git does not know its file; empty for neither.
 func (l *Lab) absence(ctx context.Context, f *failure) string {
+	if l.trees[revisions{abi.Base, abi.Base}] == nil {
+		return ""
+	}
 	head, base := l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Base, abi.Base}].tree
 	name, _, _ := strings.Cut(f.name, "[")
-	if f.project == nil {
-		name, _, _ = strings.Cut(name, "/")
-	}
 	has := func(t *repo.Tree, file string) bool {
 		text, err := t.Read(ctx, file, maxMoved)
-		return err == nil && !slices.ContainsFunc(strings.Fields(name), func(word string) bool { return !bytes.Contains(text, []byte(word)) })
+		return err == nil && !slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' }), func(word string) bool { return !bytes.Contains(text, []byte(word)) })
 	}
-	for _, file := range head.Paths() {
-		if f.project != nil && file != f.project.path() || f.project == nil && (path.Dir(file) != path.Join(f.goTest.module, f.goTest.folder) || !has(head, file)) {
-			continue
-		}
-		if _, had := base.File(file); had {
+	for _, file := range head.Changed(base) {
+		_, had := base.File(file)
+		if had || f.project != nil && file != f.project.path() || f.project == nil && path.Dir(file) != path.Join(f.goTest.module, f.goTest.folder) || !has(head, file) {
 			continue
 		}
 		if from, _, err := repo.Renamed(ctx, head, base, file, maxMoved); err == nil && from != "" && has(base, from) {

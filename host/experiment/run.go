@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,11 +79,6 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
 func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, known *varying, final bool, err error) {
 	t := l.tally(ctx, in, f, e, false)
-	defer func() {
-		if err == nil && r.Outcome == abi.OutcomeNoTest && e.Product == abi.Base && e.Tests == abi.Base {
-			r.Detail = cmp.Or(r.Detail, l.absence(ctx, f))
-		}
-	}()
 	if in.absent {
 		r, final = t.end(errNoTests)
 		return r, nil, final, nil
@@ -195,10 +189,8 @@ func (l *Lab) tally(ctx context.Context, in *place, f *failure, e abi.Experiment
 	look := func(d []abi.Document) looks { return looksOf(f.group, d, moved, in.workspace.source(), l.top) }
 	t := &tally{
 		result: abi.ExperimentResult{Experiment: e, Test: in.test}, online: l.config.Network || l.native(e), homeless: l.hidesHome(), native: l.native(e), hidden: f.hidden, loose: loose,
-		looks: f.looks, look: look, varying: l.varyingOf(f, e), logs: func(line string) bool { return l.logs(ctx, in.workspace, line) },
-	}
-	if f.project != nil {
-		t.also = f.project.also
+		looks: f.looks, look: look, varying: l.varyingOf(f, e), also: f.also,
+		logs: func(line string) bool { return l.logs(ctx, in.workspace, line) }, absence: func() string { return l.absence(ctx, f) },
 	}
 	if loose { // runs of one call alone
 		t.looks, t.varying, t.look = f.looks.loose(), &varying{}, func(d []abi.Document) looks { return look(d).loose() }

@@ -48,7 +48,7 @@ func (r *defined) find(c *abi.Case) (*failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &failure{name: t.test.Name, group: t.test.Class, unit: t.unit(), elapsed: t.test.Elapsed, certain: t.found, project: t}, r.problem
+	return &failure{name: t.test.Name, group: t.test.Class, unit: t.unit(), elapsed: t.test.Elapsed, certain: t.found, project: t, also: t.also}, r.problem
 }
 
 // testOf finds the failing test of a case. Its error is errNoTest, or says why the runner can't run the test.

@@ -77,6 +77,7 @@ type failure struct {
 	// fingerprint names test and failure. Cases that have it in common share results.
 	fingerprint string
 	looks       looks
+	also        string // a project that may have the test, too
 	// hidden is a path that the failure names and that experiments hide; empty for none.
 	hidden string
 	// named are the user's variables that the failure names, as assignments.
