@@ -101,15 +101,18 @@ func TestAnswersSayWhatWasSeen(t *testing.T) {
 		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Skipped)}, "the base skips this test, 5 of 5 failed here"},
 		{
-			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Untracked + "a_test.go")},
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Untracked + "a_test.go")},
 			"the base does not have this test (a_test.go is not committed), 5 of 5 failed here",
 		},
 		{
-			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(0, 1)},
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(0, 1)},
 			"the change moved the test from a_test.go, 5 of 5 failed here and 1 of 1 failed with the old product: it shows a fault older than the change",
 		},
 		{
-			test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(1, 0)},
+			test, alibi.Caused,
+			[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go"), oldProduct(1, 0)},
 			"the change moved the test from a_test.go, 5 of 5 failed here",
 		},
 		{test, alibi.Caused, []trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.OtherWorld + "a lock")}, "the base does not have this test, 5 of 5 failed here"},

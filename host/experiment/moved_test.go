@@ -28,13 +28,19 @@ func TestAccept_AK5_TheTestOfTheBaseIsTheOneOfHead(t *testing.T) {
 	}{
 		{"moved", "TestShop", map[string]string{"a/a_test.go": pack("a", "Shop")}, map[string]string{"b/a_test.go": pack("a", "Shop")}, "a", abi.OutcomeNoTest, plan.Moved + "a/a_test.go"},
 		{
-			"new in a moved file", "TestNew", map[string]string{"a/a_test.go": pack("a", "Shop")}, map[string]string{"b/a_test.go": pack("a", "Shop") + "\nfunc TestNew(t *testing.T) { t.Fail() }\n"}, "a",
+			"new in a moved file", "TestNew",
+			map[string]string{"a/a_test.go": pack("a", "Shop")},
+			map[string]string{"b/a_test.go": pack("a", "Shop") + "\nfunc TestNew(t *testing.T) { t.Fail() }\n"},
+			"a",
 			abi.OutcomeNoTest, plan.Untracked + "b/a_test.go",
 		},
 		{"not committed", "TestNew", map[string]string{"a/a_test.go": pack("a", "Shop")}, map[string]string{"a/b_test.go": pack("a", "New")}, "", abi.OutcomeNoTest, plan.Untracked + "a/b_test.go"},
 		{"a module of its own", "TestShop", map[string]string{"a/x/a_test.go": pack("x", "Shop"), "a/go.mod": "module example.com/shop/a\n\ngo 1.26\n"}, nil, "a/go.mod", abi.OutcomeSame, ""},
 		{
-			"two of one name", "TestShop", map[string]string{"a/a_test.go": pack("a", "Shop"), "a/b_test.go": pack("a_test", "Shop")}, map[string]string{"a/c_test.go": pack("a", "New")}, "",
+			"two of one name", "TestShop",
+			map[string]string{"a/a_test.go": pack("a", "Shop"), "a/b_test.go": pack("a_test", "Shop")},
+			map[string]string{"a/c_test.go": pack("a", "New")},
+			"",
 			abi.OutcomeNotRun, plan.SeveralTests,
 		},
 	} {
