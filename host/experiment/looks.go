@@ -365,12 +365,15 @@ var (
 	frameText = regexp.MustCompile(`^(?:at|❯) .*\.[a-z]+:\d+|^\S+\.[a-z]+:\d+$|^\S+\.\S+\(\)$`)
 	logText   = regexp.MustCompile(`(?i)\blog\w*\(`)
 	valueText = regexp.MustCompile(`[({][^(){}]*[)}]`)
-	fieldText = regexp.MustCompile(`\b([A-Za-z_]\w*[:=])(?:"[^"]*"|'[^']*'|[^\s,(){}\[\]]*)`)
+	fieldText = regexp.MustCompile(`^[A-Za-z_]\w*[:=]`)
 )
 
 // besides are the lines that only the failure of the case has, where all of them stand beside what failed: frames between those that both have,
 // what a statement logs that is new, and messages with further fields of a value. It is empty where another line differs.
 func (t *tally) besides(l *looks, only, left []string) (lines []string) {
+	if odds.IsRerun(&t.result.Experiment) {
+		return nil
+	}
 	for _, line := range left {
 		frame := frameText.MatchString(line)
 		j := slices.IndexFunc(only, func(o string) bool {
@@ -393,16 +396,15 @@ func (t *tally) besides(l *looks, only, left []string) (lines []string) {
 	return append(lines, only...)
 }
 
-// packed is a text without the fields of values that another one does not have, and without blanks.
+// packed is a text without the fields of values that another one does not have.
 func packed(text, other string) string {
-	return strings.NewReplacer(" ", "", ",", "").Replace(valueText.ReplaceAllStringFunc(text, func(value string) string {
-		return fieldText.ReplaceAllStringFunc(value, func(field string) string {
-			if name := fieldText.FindStringSubmatch(field)[1]; !strings.Contains(other, name) {
-				return ""
-			}
-			return field
-		})
-	}))
+	return valueText.ReplaceAllStringFunc(text, func(value string) string {
+		fields := strings.FieldsFunc(value[1:len(value)-1], func(r rune) bool { return r == ' ' || r == ',' })
+		return value[:1] + strings.Join(slices.DeleteFunc(fields, func(field string) bool {
+			name := fieldText.FindString(field)
+			return name != "" && !strings.Contains(other, name)
+		}), " ") + value[len(value)-1:]
+	})
 }
 
 // logs says whether a line is what a statement logs that the tree under test has and another one has not.
@@ -438,7 +440,7 @@ func (t *tally) differs(l *looks) string {
 	case t.loose && len(back) == 0 && len(l.parts) > 0:
 		return ""
 	case len(lacking) > 0:
-		if lines := t.besides(l, linesOf(lacking), linesOf(left)); len(lines) > 0 && !odds.IsRerun(&t.result.Experiment) {
+		if lines := t.besides(l, linesOf(lacking), linesOf(left)); len(lines) > 0 {
 			return fmt.Sprintf("%s%.300s", plan.Besides, strings.Join(lines, ", "))
 		}
 		lines, all := linesOf(lacking[:1]), linesOf(l.parts)

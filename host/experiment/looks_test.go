@@ -143,6 +143,7 @@ func TestAccept_AK4_WhatOnlyStandsBesideTheFailure(t *testing.T) {
 		{"a field of Go", order("{ID:1 Total:5 Note:}"), order("{ID:1 Total:5}"), "cart_test.go:7: got {ID:1 Total:5 Note:}"},
 		{"a first field", order("{Note:a ID:1 Total:5}"), order("{ID:1 Total:5}"), "cart_test.go:7: got {Note:a ID:1 Total:5}"},
 		{"a field and another number", order("{ID:1 Total:4 Note:}"), order("{ID:1 Total:5}"), ""},
+		{"other numbers of a value", order("{1 2}"), order("{12}"), ""},
 		{"a key of a map", order("map[a:1 b:2]"), order("map[a:1]"), ""},
 		{"a number of a message", order("a=1, b=2"), order("a=1"), ""},
 		{"a field of Python", where("Order(id=1, currency='EUR')"), strings.Replace(where("Order(id=1)"), "AssertionError: assert", "assert", 1), "E +  where 5 = Order(id=1, currency='EUR').total"},
