@@ -118,7 +118,7 @@ func userVariables(of environment, more ...string) []string {
 	if of.Clean {
 		return append(env, "LC_ALL=C", "TZ=UTC")
 	}
-	allowed := slices.Concat([]string{"HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM"}, loaders, runtimes, more)
+	allowed := slices.Concat([]string{"HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM", "GLIBC_TUNABLES", "MALLOC_PERTURB_", "OMP_NUM_THREADS"}, loaders, more)
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); slices.Contains(allowed, name) || strings.HasPrefix(name, "LC_") {
 			env = append(env, v)
@@ -127,11 +127,8 @@ func userVariables(of environment, more ...string) []string {
 	return give(env, of.Named)
 }
 
-// What loaders and runtimes read before anything can tell of it: loaders are lists of paths, which tests see.
-var (
-	loaders  = []string{"LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "LOCPATH", "TZDIR"}
-	runtimes = []string{"GLIBC_TUNABLES", "MALLOC_PERTURB_", "OMP_NUM_THREADS"}
-)
+// loaders are lists of paths, which tests see. Like others of those that tests have, they are read before anything can tell of it.
+var loaders = []string{"LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "LOCPATH", "TZDIR"}
 
 // namedVariables are those of the user, as assignments, that a message names in capitals or with a _, but for one that tests must not have.
 func namedVariables(message, without string) []string {

@@ -204,25 +204,25 @@ func (l *laboratory) file(name string, look isolate.Look) string {
 const outside = "; alibi runs tests outside of them with --native"
 
 // asked says what a run asked for in vain that the user's own run would have had, by what the runtime and the kernel tell of it; empty for nothing. Of files that
-// it reads, it says whether they name a variable: who reads that may be a child. reads says whether a file is of the tree's code, if it ran or was only opened.
+// it reads, it says whether they name a variable: who reads that may be a child. reads says whether a file is of the tree's code, if it ran or was only opened; nil where folders are
+// listed by tests alone, and what is opened is the tests' own.
 func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads func(file string, ran bool) bool) string {
+	loosely := false // a library looks for the names of settings among all variables
 	for i, line := range bytes.SplitN(missed, []byte("\n"), mostAsked) {
 		var m struct {
 			Variable string `json:"variable"`
 			By       string `json:"by"`
 			Module   string `json:"module"`
-			// Listed is a folder, or empty for all variables.
-			Listed *string `json:"listed"`
+			Listed   bool   `json:"listed"` // all variables
+			Folder   string `json:"folder"` // that was listed
 		}
-		if i == mostAsked-1 || json.Unmarshal(line, &m) != nil || !filepath.IsAbs(m.By) || !within(l.seen, m.By) || !reads(m.By, true) {
+		err := json.Unmarshal(line, &m)
+		loosely = loosely || m.Listed && strings.Contains(m.By, "-packages/")
+		if i == mostAsked-1 || err != nil || !filepath.IsAbs(m.By) || !within(l.seen, m.By) || !reads(m.By, true) {
 			continue
 		}
-		why := l.variable("the test reads", m.Variable)
-		switch {
-		case m.Listed == nil:
-		case *m.Listed != "":
-			why = l.listed(*m.Listed)
-		default:
+		why := cmp.Or(l.variable("the test reads", m.Variable), l.listed(m.Folder))
+		if m.Listed {
 			why = l.lists(m.By, true)
 		}
 		for _, ending := range []string{".py", "/__init__.py", ".so", ".abi3.so"} {
@@ -234,70 +234,71 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			return why
 		}
 	}
-	hidden, left := l.hidden(), mostRead
+	hidden, left, named := l.hidden(), mostRead, ""
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		why := ""
 		switch asked[name] {
 		case isolate.Missing, isolate.Made, isolate.Opened:
-			if why := l.file(name, asked[name]); why != "" {
-				return why
+			why = l.file(name, asked[name])
+		case isolate.Listed:
+			if reads == nil {
+				why = l.listed(name)
 			}
 		case isolate.Moved:
 			if isolate.OneFileSystem(os.TempDir(), l.checkout) {
-				return "the test moves a file to " + strings.TrimPrefix(name, l.seen+"/") + " from a folder that experiments do not have in the same file system"
+				why = "the test moves a file to " + strings.TrimPrefix(name, l.seen+"/") + " from a folder that experiments do not have in the same file system"
 			}
 		case isolate.Sized:
-			return "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
+			why = "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
 		case isolate.Sealed:
 			if isolate.MayWrite(name) && !harmless.MatchString(name) {
-				return "the test writes to " + name + ", which experiments do not allow" + outside
+				why = "the test writes to " + name + ", which experiments do not allow" + outside
 			}
 		case isolate.Claimed:
 			if os.Geteuid() == 0 {
-				return "the test needs a right that experiments do not have, for " + name + outside
+				why = "the test needs a right that experiments do not have, for " + name + outside
 			}
-		case isolate.Read, isolate.Listed:
+		case isolate.Read:
+			rel, err := filepath.Rel(l.seen, name)
+			if err != nil || !filepath.IsLocal(rel) || reads != nil && !reads(name, false) {
+				break
+			}
+			text, _ := plainFile(l.written, rel, left)
+			left -= len(text)
+			named = cmp.Or(named, l.variable("the test or a program that it starts reads "+filepath.ToSlash(rel)+", which names", naming(string(text), hidden, loosely)))
+		}
+		if why != "" {
+			return why
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		rel, err := filepath.Rel(l.seen, name)
-		if asked[name] != isolate.Read || err != nil || !filepath.IsLocal(rel) || !reads(name, false) {
-			continue
-		}
-		text, _ := plainFile(l.written, rel, left)
-		left -= len(text)
-		if name := naming(string(text), hidden); name != "" {
-			return l.variable("the test or a program that it starts reads "+filepath.ToSlash(rel)+", which names", name)
-		}
-	}
-	return ""
+	return named
 }
 
-// What code says that takes all variables, that gives what it takes to a child or back, and that does so at all.
+// allText is how code takes all variables. givenText gives them to a child, and so does passText, or back, in files that childText is in.
 var (
 	allText   = regexp.MustCompile(`\b(?:os|syscall)\.Environ\(\)|\bos\.environ(?:\.(?:items|keys|values|copy)\b|[^\w.\[]|$)|\bprocess\.env(?:[^\w.?\[]|$)`)
+	givenText = regexp.MustCompile(`\bEnv\s*[:=]|\bExec\(|["'] (?:not )?in (?:os\.environ|process\.env)\b`)
 	passText  = regexp.MustCompile(`(?i)env\w*["']?\s*(?::|:?=)\s*(?:[^r=\s]|r[^a])`) // but for := range
-	childText = regexp.MustCompile(`\bsubprocess\b|\bchild_process\b|\bexeca\b|"os/exec"|\bprocess\.env\s*=[^=]`)
+	childText = regexp.MustCompile(`\bsubprocess\b|\bchild_process\b|\bexeca\b|"os/exec"|\b(?:process\.env|os\.environ)\s*=[^=]|\bos\.environ\.(?:clear|update)\(`)
 )
 
 // lists says that a file takes all variables, which the user has more of, for more than to give them to a child. known: it was seen to take them.
 func (l *laboratory) lists(file string, known bool) string {
 	rel, err := filepath.Rel(l.seen, file)
-	if err != nil || !filepath.IsLocal(rel) || len(l.hidden()) == 0 {
+	if err != nil || !filepath.IsLocal(rel) || len(l.hidden()) == 0 || !known && filepath.Ext(rel) != ".go" {
 		return ""
 	}
 	code, _ := plainFile(l.written, rel, maxTestFile)
-	text, passes, other := string(code), false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case !allText.MatchString(line):
-		case passText.MatchString(line) && childText.MatchString(text):
-			passes = true
-		default:
-			other = true
+	takes, passes := 0, 0
+	for line := range strings.Lines(string(code)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || !allText.MatchString(line) {
+			continue
+		}
+		if takes++; givenText.MatchString(line) || passText.MatchString(line) && childText.Match(code) {
+			passes++
 		}
 	}
-	if !other && (passes || !known) {
+	if takes == passes && (takes > 0 || !known) {
 		return ""
 	}
 	return "the test lists all variables in " + filepath.ToSlash(rel) + ", and experiments do not have all of yours" + outside
@@ -309,12 +310,11 @@ func (l *laboratory) listed(folder string) string {
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}
-	kinds := map[string]bool{}
-	for _, f := range entries(l.written, rel) {
-		kinds[filepath.Ext(f.Name())] = kinds[filepath.Ext(f.Name())] || f.Name() != filepath.Ext(f.Name())
-	}
-	for _, f := range entries(l.checkout, rel) {
-		if ext := filepath.Ext(f.Name()); f.IsDir() || ext == "" || !kinds[ext] {
+	theirs, _ := os.ReadDir(filepath.Join(l.written, rel))
+	ours, _ := os.ReadDir(filepath.Join(l.checkout, rel))
+	for _, f := range ours {
+		ext := filepath.Ext(f.Name())
+		if f.IsDir() || ext == "" || !slices.ContainsFunc(theirs, func(other fs.DirEntry) bool { return filepath.Ext(other.Name()) == ext }) {
 			continue
 		}
 		if why := l.file(filepath.Join(folder, f.Name()), isolate.Missing); why != "" {
@@ -322,11 +322,6 @@ func (l *laboratory) listed(folder string) string {
 		}
 	}
 	return ""
-}
-
-func entries(folder, name string) []fs.DirEntry {
-	list, _ := os.ReadDir(filepath.Join(folder, name))
-	return list
 }
 
 // mostRead bounds the bytes of files in which variables are looked for.
@@ -343,11 +338,17 @@ func (l *laboratory) hidden() (list []string) {
 	return list
 }
 
-// naming is the first of some variables that a text names. In programs, strings may follow one another without anything between them.
-func naming(text string, variables []string) string {
-	program := strings.Contains(text, "\x00")
+// naming is the first of some variables that a text names, or quotes the beginning of. In programs, strings may follow one another without anything between
+// them. loosely: in any case, if the name has a _.
+func naming(text string, variables []string, loosely bool) string {
+	program, upper := strings.Contains(text, "\x00"), ""
+	if loosely {
+		upper = strings.ToUpper(text)
+	}
 	for _, name := range variables {
-		if program && strings.Contains(name, "_") && strings.Contains(text, name) ||
+		before, _, composed := strings.Cut(name, "_")
+		quoted := func(q string) bool { return len(before) > 1 && strings.Contains(text, q+before+"_"+q) }
+		if composed && (program && strings.Contains(text, name) || strings.Contains(upper, strings.ToUpper(name)) || !program && slices.ContainsFunc([]string{`"`, "'", "`"}, quoted)) ||
 			strings.Contains(text, name) && regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).MatchString(text) {
 			return name
 		}
@@ -393,12 +394,7 @@ func (g *goTests) lacks(ctx context.Context, w *workspace, b *goBinary, env envi
 			return why
 		}
 	}
-	why := l.asked(asked, nil, func(string, bool) bool { return true })
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		if asked[name] == isolate.Listed && why == "" {
-			why = l.listed(name)
-		}
-	}
+	why := l.asked(asked, nil, nil)
 	if why == "" && env.Trace {
 		why = cmp.Or(l.early(b.path), g.takes(ctx, l, b))
 	}
@@ -420,7 +416,7 @@ func (l *laboratory) early(program string) string {
 		}
 		text, _ := plainFile(l.written, filepath.FromSlash(file), maxTestFile)
 		for _, name := range linked {
-			if bytes.Contains(text, []byte(strconv.Quote(name))) {
+			if bytes.Contains(text, []byte(strconv.Quote(name))) || bytes.Contains(text, []byte(`"`+name+",")) { // as in a tag
 				return l.variable("the code that is tested, which may read it before the tests begin, names in "+file, name)
 			}
 		}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -174,21 +175,17 @@ const taken = `{{with .Module}}{{if or .Main (and .Replace (eq .Replace.Version 
 
 // takes says what the build of a binary takes in the checkout that it lacks in a tree, and whether the code that it is built from lists all variables.
 func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string {
-	in, err := filepath.Rel(l.seen, b.folder)
-	if err != nil {
-		return ""
-	}
-	folder := filepath.Join(g.hide, in)
-	list := func(given ...string) string {
+	in, _ := filepath.Rel(l.seen, b.folder)
+	ask := func(given []string, args ...string) string {
 		of := *g
 		of.given = give(slices.Clone(g.given), given)
-		files, _ := of.run(ctx, folder, l.env.Scratch, slices.Concat([]string{"list", "-e", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})...)
-		return files
+		out, _ := of.run(ctx, filepath.Join(g.hide, in), l.env.Scratch, args...)
+		return strings.TrimSpace(out)
 	}
-	files := list()
-	if at, err := g.run(ctx, folder, l.env.Scratch, "env", "GOWORK"); err == nil && strings.TrimSpace(at) != "" {
-		rel, err := filepath.Rel(g.hide, strings.TrimSpace(at))
-		if _, has := l.tree.File(filepath.ToSlash(rel)); err == nil && !has && files != list("GOWORK=off") {
+	list := slices.Concat([]string{"list", "-e", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})
+	files := ask(nil, list...)
+	if rel, err := filepath.Rel(g.hide, ask(nil, "env", "GOWORK")); err == nil {
+		if _, has := l.tree.File(filepath.ToSlash(rel)); !has && files != ask([]string{"GOWORK=off"}, list...) {
 			return "the code is built with " + filepath.ToSlash(rel) + ", which experiments do not have"
 		}
 	}
@@ -200,11 +197,7 @@ func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string 
 				continue
 			}
 			file := filepath.Join(l.seen, rel)
-			why := strings.Replace(l.file(file, isolate.Missing), "the test reads", "the code is built with", 1)
-			if why == "" && filepath.Ext(name) == ".go" {
-				why = l.lists(file, false)
-			}
-			if why != "" {
+			if why := cmp.Or(strings.Replace(l.file(file, isolate.Missing), "the test reads", "the code is built with", 1), l.lists(file, false)); why != "" {
 				return why
 			}
 		}

@@ -73,13 +73,9 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
-	shown := []string{g.env["GOROOT"], g.env["GOMODCACHE"]}
-	for _, name := range loaders {
-		shown = append(shown, filepath.SplitList(os.Getenv(name))...)
-	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: shown, Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Show: append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
 		Limits: env.Limits,
 	})
 	if err != nil {

@@ -114,6 +114,7 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"variable", `"SHOP_TOKEN" in os.environ`, "the test reads " + lacksToken},
 		{"made_name", `os.getenv("shop_other".upper())`, "the test reads " + lacksOther},
 		{"of_child", `run(sys.executable, "tools/child.py")`, "reads tools/child.py, which names " + lacksToken},
+		{"listed_by_child", `run(sys.executable, "tools/list.py")`, "reads tools/list.py, which names the variable SHOP_OTHER"},
 		{"of_shell", `run("sh", "-c", "test $SHOP_TOKEN")`, "reads test_of_shell.py, which names " + lacksToken},
 		{"file", `os.path.exists("local/rates.json")`, lacksFile},
 		{"file_of_child", `run("sh", "-c", "cat ./local/rates.json")`, lacksFile},
@@ -187,6 +188,7 @@ def made():
 	must.Write(t, dir, map[string]string{
 		".gitignore": "local*\nout.log\n__pycache__\n", "pytest.ini": "[pytest]\n", "common.py": common, "conf.d/base.json": "{}", "out.log": "of the user", "__pycache__/test_rates.pyc": "",
 		"tools/child.py":    "import os, sys\nsys.exit(\"SHOP_TOKEN\" not in os.environ)\n",
+		"tools/list.py":     "import os, sys\nsys.exit(not [k for k in os.environ if k.startswith(\"SHOP_\")])\n",
 		"early/conftest.py": before, "early/test_early.py": "import conftest\n\ndef test_it():\n    if not conftest.TOKEN:\n        raise AssertionError(\"the rate is 0\")\n",
 	})
 	lacksWhatIsHidden(t, dir, append(kinds, hidden{"early", "", "the test reads " + lacksToken}), func(name string) *abi.Case {

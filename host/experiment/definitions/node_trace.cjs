@@ -1,7 +1,7 @@
 "use strict";
 // Loaded before everything else in each process of a test runner of Node.js. Appends a line to the file "loaded" beside this file for each
 // file that is evaluated, and for each package of node_modules of which one is: {"name of its package": "path"}. Appends one to "missed" for each variable that
-// is asked for and is not there: {"variable": "NAME", "by": "file of the code that asks"}, and where all or a folder are listed: {"listed": "" or "path", "by": "file"}.
+// is asked for and is not there: {"variable": "NAME", "by": "file of the code that asks"}, and where all or a folder are listed: {"listed": true or "folder": "path", "by": "file"}.
 const fs = require("fs");
 const Module = require("module");
 const path = require("path");
@@ -96,19 +96,18 @@ function miss(what) {
   const places = stack.matchAll(/\(?((?:file:\/\/)?\/[^()\n]+?):\d+:\d+\)?$/gm);
   Object.assign(Error, { stackTraceLimit, prepareStackTrace });
   const by = [...places].map((m) => m[1].replace("file://", "")).find((file) => file !== __filename && !file.includes(INSTALLED + "jest-")); // whose tests read a copy
-  if ("listed" in what && /node:(?:child_process|internal\/worker)/.test(stack)) return;
   const line = JSON.stringify({ ...what, by }) + "\n";
-  if (!asked.has(line)) appendFileSync(path.join(__dirname, "missed"), line);
+  if (asked.has(line) || (what.listed && /node:(?:child_process|internal\/worker)/.test(stack))) return;
   asked.add(line);
+  try {
+    appendFileSync(path.join(__dirname, "missed"), line);
+  } catch {}
 }
 
 /** Has miss told what is looked for behind the variables that there are, and who lists them. Copies of jest keep what is behind them. */
 function watchVariables() {
   const tell = (how) => (of, name, ...rest) => {
-    try {
-      if (typeof name === "string") miss({ variable: name });
-      else if (how === Reflect.ownKeys) miss({ listed: "" });
-    } catch {}
+    if (typeof name !== "symbol") miss(name === undefined ? { listed: true } : { variable: name });
     return how(of, name, ...rest);
   };
   const behind = new Proxy(Object.getPrototypeOf(process.env), { get: tell(Reflect.get), has: tell(Reflect.has) });
@@ -121,19 +120,11 @@ function watchVariables() {
   });
 }
 
-/** Has miss told which folders are listed. */
-function watchFolders() {
-  const tell = (folder) => {
-    try {
-      if (typeof folder === "string") miss({ listed: path.resolve(folder) });
-    } catch {}
-  };
-  for (const of of [fs, fs.promises]) for (const name of ["readdir", "readdirSync", "opendir", "opendirSync"]) watch(of, name, 0, "pathname", tell);
-}
-
 if (module.parent && module.parent.id === "internal/preload") {
   watchVariables();
-  watchFolders();
+  for (const of of [fs, fs.promises]) {
+    for (const name of ["readdir", "readdirSync", "opendir", "opendirSync"]) watch(of, name, 0, "pathname", (folder) => miss({ folder: path.resolve(String(folder)) }));
+  }
 }
 // Without the means to tell everything, nothing is told.
 if (module.parent && module.parent.id === "internal/preload" && (!existsSync(path.join(__dirname, "native")) || watchNative())) {

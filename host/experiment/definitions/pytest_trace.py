@@ -19,7 +19,7 @@ def library(path):
 def tell(**what):
     frame = sys._getframe(2)
     while frame and (frame.f_code.co_filename[:1] == "<" or library(frame.f_code.co_filename)):
-        if "listed" in what and os.path.basename(frame.f_code.co_filename) in PASSING:
+        if what.keys() & {"listed", "folder"} and os.path.basename(frame.f_code.co_filename) in PASSING:
             return
         frame = frame.f_back
     line = json.dumps({**what, "by": frame and os.path.abspath(frame.f_code.co_filename)})
@@ -35,13 +35,13 @@ class Variables(dict):
         raise KeyError(name)
 
     def __iter__(self):
-        tell(listed="")
+        tell(listed=True)
         return super().__iter__()
 
 
 def listens(event, args):
     if event in ("os.listdir", "os.scandir") and not isinstance(args[0], int):
-        tell(listed=os.path.abspath(os.fsdecode(args[0] or ".")))
+        tell(folder=os.path.abspath(os.fsdecode(args[0] or ".")))
 
 
 class Modules:

@@ -221,11 +221,8 @@ func (t *tracer) note(n *notice) {
 		return
 	}
 	var stat unix.Stat_t
-	there, keeps := unix.Stat(name, &stat) == nil, false
-	if call.flags != none {
-		keeps = flags&(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC) == unix.O_CREAT && flags&unix.O_ACCMODE != unix.O_WRONLY
-	}
-	makes := call.does >= making || flags&unix.O_CREAT != 0
+	there, makes := unix.Stat(name, &stat) == nil, call.does >= making || flags&unix.O_CREAT != 0
+	keeps := flags&(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC) == unix.O_CREAT && flags&unix.O_ACCMODE != unix.O_WRONLY
 	if folder := filepath.Dir(name); !there && makes && unix.Stat(folder, &stat) != nil { // what it makes needs that
 		name, makes, keeps, from = folder, false, false, ""
 	}
