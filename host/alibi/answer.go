@@ -337,6 +337,9 @@ func (a *Answer) open(t *trial.Trial, c *seen, maxFalse float64) {
 			a.Next = olderBase
 		} else if hiding.MatchString(a.Why) {
 			a.Next = "run the test in a checkout of the base (git worktree add) that has it"
+			if strings.Contains(a.Why, "is not committed") {
+				a.Next += ", or git add it, if the change brings it"
+			}
 		}
 	case c.gone():
 		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"

@@ -328,12 +328,8 @@ func (l *laboratory) listed(folder string) string {
 const mostRead = 64 << 20
 
 // hidden are the variables that only the user has, but for general ones.
-func (l *laboratory) hidden() (list []string) {
-	for _, name := range names(os.Environ()) {
-		if l.variable("", name) != "" && !general.MatchString(name) {
-			list = append(list, name)
-		}
-	}
+func (l *laboratory) hidden() []string {
+	list := slices.DeleteFunc(names(os.Environ()), func(name string) bool { return l.variable("", name) == "" || general.MatchString(name) })
 	slices.Sort(list)
 	return list
 }
@@ -404,12 +400,7 @@ func (g *goTests) lacks(ctx context.Context, w *workspace, b *goBinary, env envi
 // early says which variable the code of a test binary names: what is read before tests begin is not in its log.
 func (l *laboratory) early(program string) string {
 	built, _ := os.ReadFile(program)
-	var linked []string
-	for _, name := range l.hidden() {
-		if bytes.Contains(built, []byte(name)) {
-			linked = append(linked, name)
-		}
-	}
+	linked := slices.DeleteFunc(l.hidden(), func(name string) bool { return !bytes.Contains(built, []byte(name)) })
 	for _, file := range l.tree.Paths() {
 		if len(linked) == 0 || path.Ext(file) != ".go" {
 			continue

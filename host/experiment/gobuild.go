@@ -173,6 +173,9 @@ func (g *goTests) building(ctx context.Context, w *workspace, b *goBinary, folde
 const taken = `{{with .Module}}{{if or .Main (and .Replace (eq .Replace.Version ""))}}{{$.Dir}}{{"\t"}}{{join $.GoFiles "\t"}}{{"\t"}}{{join $.CgoFiles "\t"}}{{"\t"}}` +
 	`{{join $.CFiles "\t"}}{{"\t"}}{{join $.CXXFiles "\t"}}{{"\t"}}{{join $.HFiles "\t"}}{{"\t"}}{{join $.SFiles "\t"}}{{"\t"}}{{join $.EmbedFiles "\t"}}{{"\n"}}{{end}}{{end}}`
 
+// registers is code that no other code has to name.
+var registers = regexp.MustCompile(`(?m)^func init\(|^var _ = `)
+
 // takes says what the build of a binary takes in the checkout that it lacks in a tree, and whether the code that it is built from lists all variables.
 func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string {
 	in, _ := filepath.Rel(l.seen, b.folder)
@@ -193,8 +196,10 @@ func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string 
 		names := strings.Split(strings.TrimSpace(line), "\t")
 		for _, name := range names[1:] {
 			rel, err := filepath.Rel(g.hide, filepath.Join(names[0], name))
-			if name == "" || err != nil || !filepath.IsLocal(rel) {
-				continue
+			now, _ := l.head.File(filepath.ToSlash(rel))
+			text, _ := plainFile(g.hide, rel, maxTestFile)
+			if idle := now.Untracked() && filepath.Ext(rel) == ".go" && !registers.Match(text); idle || name == "" || err != nil || !filepath.IsLocal(rel) {
+				continue // a tree that builds without it misses nothing
 			}
 			file := filepath.Join(l.seen, rel)
 			if why := cmp.Or(strings.Replace(l.file(file, isolate.Missing), "the test reads", "the code is built with", 1), l.lists(file, false)); why != "" {

@@ -63,6 +63,7 @@ func lacksWhatIsHidden(t *testing.T, dir string, kinds []hidden, failed func(nam
 	must.Write(t, dir, map[string]string{
 		"local/rates.json": "{}", "local_rates.py": "", "README": "changed\n", "untracked.conf": "x", "conftest.py": "", "added/file": "x", "../beside/rates.json": "{}",
 		"conf.d/local.json": "{}", "local.db": "x", "built/local_init.go": "package built\n\nfunc init() { token = true }\n",
+		"plain/new.go": "package plain\n\n// New comes with the change.\nfunc New() {}\n",
 	})
 	must.Git(t, dir, "add", "-N", "added")
 	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
@@ -136,7 +137,7 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"folder_matched", `len(list(pathlib.Path("conf.d").glob("*.json"))) > 1`, lacksConf},
 		{"created", `open_("local.db", "a+").tell()`, lacksDB},
 		{"plain", `False`, ""},
-		{"passed_on", `"subprocess" and run_with(env=dict(os.environ, A="b")) or mock.patch.dict(os.environ, A="b").start() is None or not os.listdir("tools")`, ""},
+		{"passed_on", `"subprocess" and run_with(env=dict(os.environ, A="b")) or mock.patch.dict(os.environ, A="b").start() is None or os.environ.popitem() is None or not os.listdir("tools")`, ""},
 		{"harmless", `made() or os.path.isdir("added") or os.path.exists("added/file") or os.path.exists(os.path.expanduser("~/.cache/noise")) or os.getenv("SHOP_NONE") or run("sh", "-c", "ls ~ ; test -e /etc/x")`, ""},
 	}
 	common := `import os, pathlib, socket, subprocess, sys

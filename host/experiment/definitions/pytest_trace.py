@@ -9,7 +9,7 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 asked, write = set(), open
-PASSING = ("subprocess.py", "mock.py", "<frozen importlib._bootstrap_external>")  # list for a child, to restore them, or to import
+PASSING = ("subprocess.py", "mock.py", "<frozen importlib._bootstrap_external>", "popitem")  # list for a child, to restore or clear them, or to import
 
 
 def library(path):
@@ -19,7 +19,7 @@ def library(path):
 def tell(**what):
     frame = sys._getframe(2)
     while frame and (frame.f_code.co_filename[:1] == "<" or library(frame.f_code.co_filename)):
-        if what.keys() & {"listed", "folder"} and os.path.basename(frame.f_code.co_filename) in PASSING:
+        if what.keys() & {"listed", "folder"} and {os.path.basename(frame.f_code.co_filename), frame.f_code.co_name} & {*PASSING}:
             return
         frame = frame.f_back
     line = json.dumps({**what, "by": frame and os.path.abspath(frame.f_code.co_filename)})
