@@ -270,7 +270,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 				tier.Long(t, "docs")
 			}
 			dir := scratchCopy(t)
-			extract(t, filepath.Join("testdata", "script", "source.txtar"), dir)
+			extract(t, filepath.Join("testdata", "script", "long", "source.txtar"), dir)
 			text := page(t, c.page)
 			var printed strings.Builder
 			for _, line := range c.lines {

@@ -274,6 +274,7 @@ func shop(product, tests string) map[string]string {
 // TestAccept_AK4_WhatOnlyHeadFailsWith: each failing line of head needs its like on the base, wherever it stands there.
 func TestAccept_AK4_WhatOnlyHeadFailsWith(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment")
 	const (
 		sum  = "func Sum(p ...int) (s int) { for _, x := range p { s += x }; return s }\n"
 		more = "func Sum(p ...int) (s int) { for _, x := range p { s += x }; if len(p) == 2 { s++ }; return s }\n"
@@ -292,8 +293,7 @@ func TestAccept_AK4_WhatOnlyHeadFailsWith(t *testing.T) {
 		checks = "func TestShop(t *testing.T) { Check(t) }\n"
 		random = "func TestShop(t *testing.T) { t.Errorf(\"order %d: Sum is %d, want 5\", rand.Int64(), Sum(1, 2)) }\n"
 	)
-	whole := tier.Whole("host/experiment")
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name, base, baseTests, head, headTests string
 		want                                   abi.ExperimentOutcome
 		detail                                 string
@@ -315,9 +315,6 @@ func TestAccept_AK4_WhatOnlyHeadFailsWith(t *testing.T) {
 		{"what differs each time", sum, random, sum, random, abi.OutcomeSame, ""},
 		{"a number beside what differs each time", sum, random, more, random, abi.OutcomeOther, "it does not fail with: shop_test.go:7: order "},
 	} {
-		if i%3 != 0 && !whole {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -17,9 +17,9 @@ import (
 
 // TestAccept_AK6_OtherDependencies: the base runs with the installation of head. Where it asks for another one it shows nothing of its own.
 func TestAccept_AK6_OtherDependencies(t *testing.T) {
+	tier.Long(t, "host/experiment")
 	needPytest(t)
-	whole := tier.Whole("host/experiment")
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name  string
 		files map[string]string // beside the project
 		head  replaced
@@ -33,9 +33,6 @@ func TestAccept_AK6_OtherDependencies(t *testing.T) {
 		{"a comment", map[string]string{"requirements.txt": "# old\nshop-rates==1.0\n"}, replaced{"requirements.txt": {"old", "new"}}, ""},
 		{"another project's", map[string]string{"other/requirements.txt": "a\n"}, replaced{"other/requirements.txt": {"a", "b"}}, ""},
 	} {
-		if i%3 != 0 && !whole {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			project := map[string]string{}

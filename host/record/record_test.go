@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // seed is a stream of bytes that is no secret.
@@ -158,6 +159,7 @@ func TestARecordHolds(t *testing.T) {
 // takes a hundred times a hash.
 func TestAccept_SE1_EveryFlippedBitIsFoundAndNamed(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/record")
 	key := newKey(t, true)
 	data := write(t, key, 1)
 	entry := 0

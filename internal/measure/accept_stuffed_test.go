@@ -71,6 +71,7 @@ func appended(c *abi.Case, text string) {
 // they, as docs/fitting.md says.
 func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds")
 	of := func(between string) func(h *halves, _ *abi.Profile) func(*abi.Case, string) {
 		return func(h *halves, _ *abi.Profile) func(*abi.Case, string) {
 			peer := strongest(h.fitted, 10)
@@ -84,6 +85,7 @@ func TestAccept_QU2_TheNGramsOfAPeerCostAFittedCourtLittle(t *testing.T) {
 // of Go tests that costs 5.1 points.
 func TestAccept_QU2_OverconfidentWitnessesCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds")
 	costLittle(t, attack{name: "all witnesses state 0.99", most: 0.06, change: func(*halves, *abi.Profile) func(*abi.Case, string) {
 		return func(c *abi.Case, _ string) {
 			for i := range c.Evidence {
@@ -173,6 +175,7 @@ func TestAccept_QU2_WithoutTextNoDocumentMovesTheCourt(t *testing.T) {
 // However long a text is that a court reads, and however many signals stand in it, it ends no trial: Light's label would stand then.
 func TestAccept_QU2_LongTextsEndNoTrial(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds", "plugins")
 	p := &abi.Profile{Name: "words", SignalCap: 0.3, SignalPassage: &abi.SignalPassage{Bytes: 96, Nats: 3}, Sources: []abi.SourceReliability{{
 		Source: "rule", Share: 1, Cap: 3, Statements: []abi.SourceStatement{{Says: "bug", Given: []abi.LabelWeight{{Label: "bug", Weight: 0.8}, {Label: "flaky", Weight: 0.1}}}},
 	}}}

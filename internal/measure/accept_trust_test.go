@@ -187,6 +187,7 @@ func TestAccept_QU1_UnknownLiarsCostAFittedCourtLittle(t *testing.T) {
 // The strongest phrases of the profile are written into the documents.
 func TestAccept_QU2_StuffedPhrasesCostAFittedCourtLittle(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure", "abi/odds")
 	of := func(between string) func(*halves, *abi.Profile) func(*abi.Case, string) {
 		return func(_ *halves, p *abi.Profile) func(*abi.Case, string) { return stuffed(p, 15, between) }
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // answers are n answers of a confidence, the first wrong of them wrong.
@@ -364,6 +365,7 @@ func TestAccept_FT3_TheBoundHoldsWithGroups(t *testing.T) {
 // error of the accepted is known for each threshold.
 func TestAccept_QU6_ThePromiseHoldsWithTiesFewLabelsAndCorrelatedConfidence(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/measure")
 	const bound, dockets = 0.1, 300
 	tenths := func(r *rand.Rand) float64 { return math.Round(10*even(r)) / 10 }
 	for _, w := range []world{

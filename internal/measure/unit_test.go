@@ -215,7 +215,7 @@ func TestOddDocketsAreFitted(t *testing.T) {
 			rename(e, func(label string) string { return fmt.Sprint(label, "-", i) })
 		},
 		"hundreds of labels": func(_ int, e *docket.Entry) {
-			for j := range 300 {
+			for j := range 200 {
 				e.Case.Labels = append(slices.Clip(e.Case.Labels), fmt.Sprint("more-", j))
 			}
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/check"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // These are not parallel: they look at the memory of the process.
@@ -59,6 +60,7 @@ func TestPassingTestsLeaveNothing(t *testing.T) {
 
 // TestAccept_IG4_BombsInReportsOfJUnit: each is rejected with its limit, and takes no more memory than a few reports of the most bytes.
 func TestAccept_IG4_BombsInReportsOfJUnit(t *testing.T) {
+	tier.Long(t, "host/docket")
 	for name, bomb := range map[string]struct {
 		begin, repeated, want string
 	}{

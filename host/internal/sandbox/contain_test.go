@@ -41,8 +41,8 @@ func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 	for _, reset := range resets {
 		t.Run(reset.String(), func(t *testing.T) {
 			t.Parallel()
-			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 1_000_000_000})
-			calls := 50
+			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 200_000_000})
+			calls := 20
 			if reset == ResetFresh {
 				calls = 5
 			} else if tier.Whole("host/internal/sandbox") {

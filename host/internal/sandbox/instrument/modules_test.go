@@ -118,16 +118,14 @@ func (m machine) answer(tb testing.TB, msg message) answer {
 // instances. Every tenth is tried; in the long tier each: they share most of their code.
 func TestAccept_SB4_OwnModules(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox", "plugins")
 	modules := must.Get(bundle.FS())(t)
 	names, err := fs.Glob(modules, "*.wasm")
 	if err != nil || len(names) < 5 {
 		t.Fatalf("modules %v (%v)", names, err)
 	}
 	requests := messages(t)
-	for i, name := range names {
-		if i%10 > 0 && !tier.Whole("host/internal/sandbox", "plugins") {
-			continue
-		}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			wasm := must.Get(fs.ReadFile(modules, name))(t)
 			holdsUp(t, wasm, requests)
