@@ -296,6 +296,9 @@ func TestMain(m *testing.M) {
 		trySockets(os.Stdout)
 		return
 	}
+	if os.Getenv("ISOLATE_TEST_TRACED") != "" {
+		askAround()
+	}
 	if level := os.Getenv("ISOLATE_TEST_HOST"); level != "" {
 		_, _ = os.Stdout.WriteString("runs\n")
 		scratch, mark := os.Getenv("ISOLATE_TEST_SCRATCH"), ""

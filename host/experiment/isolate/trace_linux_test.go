@@ -4,11 +4,15 @@ package isolate_test
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
@@ -58,39 +62,28 @@ func TestAccept_AK3_WhatAProgramAsksFor(t *testing.T) {
 	}
 }
 
-// Threads and children of other runtimes run as they do without, and what they ask for is told.
-func TestTracedRuntimes(t *testing.T) {
-	folder := t.TempDir()
-	must.Write(t, folder, map[string]string{
-		"go.mod": "module example.com/x\n\ngo 1.26\n",
-		"main.go": `package main
-
-import (
-	"net"
-	"os"
-	"os/exec"
-	"strconv"
-	"sync"
-	"time"
-)
-
-func main() {
+// askAround is the program of Go that is traced, in place of the tests.
+func askAround() {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
 			for range 100 {
-				os.ReadFile("/srv/shadowcourt/" + strconv.Itoa(i))
+				_, _ = os.ReadFile("/srv/shadowcourt/" + strconv.Itoa(i))
 			}
 			for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); { // preempted by signals
 			}
-			exec.Command("/srv/shadowcourt/program" + strconv.Itoa(i)).Run()
-			net.Dial("unix", "/srv/shadowcourt/socket")
+			_ = exec.Command("/srv/shadowcourt/program" + strconv.Itoa(i)).Run()
+			_, _ = net.Dial("unix", "/srv/shadowcourt/socket")
 		})
 	}
 	all.Wait()
 	os.Exit(7)
 }
-`,
+
+// Threads and children of other runtimes run as they do without, and what they ask for is told.
+func TestTracedRuntimes(t *testing.T) {
+	folder := t.TempDir()
+	must.Write(t, folder, map[string]string{
 		"main.py": `import concurrent.futures, os, socket, subprocess, sys
 def ask(i):
     for _ in range(100):
@@ -118,18 +111,15 @@ process.exitCode = 7;
 if (isMainThread) new Worker(__filename);
 `,
 	})
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", "main", ".")
-	build.Dir = folder
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	self := must.Get(os.ReadFile(must.Get(os.Executable())(t)))(t) // which is [askAround]
+	must.Do(t, os.WriteFile(filepath.Join(folder, "main"), self, 0o700))
 	for name, args := range map[string][]string{"go": {filepath.Join(folder, "main")}, "python3": {"python3", "main.py"}, "node": {"node", "main.js"}} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				t.Skip(err)
 			}
 			r, asked := traced(t, func(c *isolate.Command) {
-				c.Dir, c.Overlays, c.Home, c.Env = folder, []string{folder}, true, os.Environ() // as shims of a home need it
+				c.Dir, c.Overlays, c.Home, c.Env = folder, []string{folder}, true, append(os.Environ(), "ISOLATE_TEST_TRACED=1") // as shims of a home need it
 			}, args...)
 			if r.Ending != isolate.Exited || r.ExitCode != 7 || bytes.Contains(r.Output, []byte("rror")) {
 				t.Fatalf("got %+v %s", r, r.Output)
