@@ -185,7 +185,7 @@ func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string 
 		out, _ := of.run(ctx, filepath.Join(g.hide, in), l.env.Scratch, args...)
 		return strings.TrimSpace(out)
 	}
-	list := slices.Concat([]string{"list", "-e", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})
+	list := slices.Concat([]string{"list", "-e", "-buildvcs=false", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})
 	files := ask(nil, list...)
 	if rel, err := filepath.Rel(g.hide, ask(nil, "env", "GOWORK")); err == nil {
 		if _, has := l.tree.File(filepath.ToSlash(rel)); !has && files != ask([]string{"GOWORK=off"}, list...) {
