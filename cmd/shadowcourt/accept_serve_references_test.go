@@ -19,14 +19,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
-	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts: by --trust, and none without a policy.
 func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "internal/service", "internal/trust")
 	registry := testkit.Start(t, true)
 	key := must.Get(record.NewKey(rand.Reader))(t)
 	public := must.Get(key.PublicPEM())(t)

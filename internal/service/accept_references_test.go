@@ -31,6 +31,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -180,6 +181,7 @@ func referring(name, reference string) map[string]any {
 // A signed judge of a registry decides after a swap; the answer of the API, the page, the audit log and the records say whose it is.
 func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/trust", "internal/oci")
 	registry := newPublisher(t)
 	a := registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	key := must.Get(record.NewKey(rand.Reader))(t)
@@ -303,6 +305,7 @@ func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
 
 func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThatSaysSo(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/trust", "internal/oci")
 	registry := newPublisher(t)
 	registry.push(t, "v1.0.0", "reader", "1.0.0", true)
 	p := trusting(t, registry, nil, nil)
@@ -339,6 +342,7 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 // Modules of files are rejected by `local: false` where they are inherited, too; those that the program embeds are not.
 func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/trust", "internal/oci")
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
@@ -414,6 +418,7 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 // A key that was revoked while its module is in force gives a warning in the log, on the page and in the API, until somebody swaps; trials go on.
 func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "internal/trust", "internal/oci")
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")

@@ -28,7 +28,7 @@ var resets = []Reset{ResetScan, ResetDiscard, ResetCompare, ResetFresh}
 // goModuleOf loads the Go guest with a way of resetting.
 func goModuleOf(tb testing.TB, reset Reset, limits Limits) *Module {
 	tb.Helper()
-	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), goGuest(tb))
+	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: cacheDir}), goGuest(tb))
 }
 
 // TestAccept_PL3_CallsAfterAFailureAreRight: whatever ended a call, 500 calls after it see what the first one sees.
@@ -41,7 +41,7 @@ func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 	for _, reset := range resets {
 		t.Run(reset.String(), func(t *testing.T) {
 			t.Parallel()
-			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 200_000_000})
+			m := goModuleOf(t, reset, Limits{WallClock: time.Minute, Fuel: 1_000_000_000})
 			calls := 20
 			if reset == ResetFresh {
 				calls = 5

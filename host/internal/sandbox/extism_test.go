@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +29,7 @@ func extismWasm(tb testing.TB) []byte {
 func extismModule(tb testing.TB, reset Reset) *Module {
 	tb.Helper()
 	limits := Limits{WallClock: time.Minute, Fuel: 300_000_000, MemoryBytes: 16 << 20}
-	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), extismWasm(tb))
+	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: cacheDir}), extismWasm(tb))
 }
 
 // fewResets are two of the ways where tests are to be short: under the race detector a guest of the Go toolchain takes many times as long.

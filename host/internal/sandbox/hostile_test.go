@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/binary"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +33,7 @@ func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 	}
 	generous := goModule(t, Limits{WallClock: time.Hour})
 	short := load(t, open(t, Config{
-		Limits: Limits{WallClock: time.Second}, Now: wasmtest.Ticking(time.Millisecond), CacheDir: filepath.Join(shared, "cache"),
+		Limits: Limits{WallClock: time.Second}, Now: wasmtest.Ticking(time.Millisecond), CacheDir: cacheDir,
 	}), goGuest(t))
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -19,6 +19,9 @@ import (
 // TestMain makes a directory for what tests share: the guest that is built once, and its compiled code.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "sandbox-test-")
+	if user, none := os.UserCacheDir(); err == nil {
+		cacheDir, err = filepath.Join(user, "shadowcourt", "modules"), none
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -31,7 +34,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var shared string
+var (
+	shared   string // a folder of this run
+	cacheDir string // the compile cache that all test packages and the command share
+)
 
 // behavesGuest is the guest of testdata/behaves, built once.
 var behavesGuest = sync.OnceValues(func() ([]byte, error) { return buildGuest("behaves") })
@@ -82,7 +88,7 @@ func goModule(tb testing.TB, limits Limits) *Module {
 	if m, ok := goModules.byLimits[limits]; ok {
 		return m
 	}
-	e := must.Get(New(context.Background(), Config{Limits: limits, CacheDir: filepath.Join(shared, "cache")}))(tb)
+	e := must.Get(New(context.Background(), Config{Limits: limits, CacheDir: cacheDir}))(tb)
 	m := load(tb, e, goGuest(tb)) // closed with the process
 	goModules.byLimits[limits] = m
 	return m
