@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -71,17 +72,16 @@ func change() *alibi.Change {
 	}
 }
 
-// cache has the compiled modules of all tests here.
+// cache is the compile cache that all test packages and the command share.
 var cache string
 
 func TestMain(m *testing.M) {
-	var err error
-	if cache, err = os.MkdirTemp("", "shadowcourt-alibi-"); err != nil {
+	user, err := os.UserCacheDir()
+	if err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	_ = os.RemoveAll(cache)
-	os.Exit(code)
+	cache = filepath.Join(user, "shadowcourt", "modules")
+	os.Exit(m.Run())
 }
 
 func newKey(t *testing.T) *record.Key {
