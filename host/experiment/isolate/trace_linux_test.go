@@ -70,7 +70,8 @@ func askAround() {
 			for range 100 {
 				_, _ = os.ReadFile("/srv/shadowcourt/" + strconv.Itoa(i))
 			}
-			for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); { // preempted by signals
+			for end, spins := time.Now().Add(50*time.Millisecond), 0; time.Now().Before(end); spins++ { // preempted by signals
+				_ = spins
 			}
 			_ = exec.Command("/srv/shadowcourt/program" + strconv.Itoa(i)).Run()
 			_, _ = net.Dial("unix", "/srv/shadowcourt/socket")
