@@ -175,7 +175,7 @@ func (d *draw) render(text string, head bool) (string, error) {
 }
 
 var (
-	packages = []string{"encoding/json", "errors", "fmt", "math/rand", "net", "os", "os/exec", "path/filepath", "runtime", "strconv", "strings", "testing",
+	packages = []string{"encoding/json", "errors", "fmt", "io", "math/rand", "net", "os", "os/exec", "path/filepath", "runtime", "strconv", "strings", "testing",
 		"time", "example.com/rates", "example.com/store/internal/units"}
 	used = regexp.MustCompile(`\b[a-z]+\.[A-Z]`)
 )
