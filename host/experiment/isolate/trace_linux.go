@@ -213,7 +213,8 @@ func (t *tracer) note(n *notice) {
 	if call.flags != none {
 		flags = n.args[call.flags]
 	}
-	if (call.does >= making || flags&(unix.O_CREAT|unix.O_WRONLY|unix.O_RDWR) != 0) && sealed(name) {
+	makesFolder := call.does == making && unix.Access(name, unix.F_OK) != nil // mkdir -p asks for those that there are, too
+	if (makesFolder || call.does == moving || flags&(unix.O_CREAT|unix.O_WRONLY|unix.O_RDWR) != 0) && sealed(name) {
 		t.add(name, Sealed)
 		return
 	}

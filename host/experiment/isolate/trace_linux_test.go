@@ -40,7 +40,7 @@ func traced(t *testing.T, change func(*isolate.Command), args ...string) (*isola
 func TestAccept_AK3_WhatAProgramAsksFor(t *testing.T) {
 	folder := t.TempDir() // which the program does not see
 	script := "cat old; test -e " + folder + "/sought; (cat " + folder + "/opened; " + folder + "/program 'an argument' & wait); " +
-		"test -e made || echo > made; echo > new; cd ..; cd -; (cat ./old); exit 3"
+		"test -e made || echo > made; echo > new; mkdir -p /usr/bin; cd ..; cd -; (cat ./old); exit 3"
 	r, asked := traced(t, func(c *isolate.Command) { must.Write(t, c.Dir, map[string]string{"old": "x\n"}) }, "sh", "-c", script)
 	if r.ExitCode != 3 || !strings.Contains(string(r.Output), "x\n") {
 		t.Errorf("got %+v %s", r, r.Output)
