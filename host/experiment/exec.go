@@ -160,7 +160,7 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 		return run, nil
 	}
 	all := env.Order && (whole || t.all()) && t.tells(reports)
-	if env.Rows && t.rows != nil && !all && len(t.selection.Rows) > 0 {
+	if env.Rows && t.rows != nil && !all && !whole && len(t.selection.Rows) > 0 {
 		if args, err = t.expand(t.selection.Rows, filepath.Join(env.Scratch, reportName), env.Scratch); err != nil {
 			return nil, err
 		}

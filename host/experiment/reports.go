@@ -188,9 +188,9 @@ func (t *projectTest) is(test junit.Test) bool {
 	return err == nil && slices.Contains(t.names, strings.TrimSpace(name))
 }
 
-// ends says whether a path ends with another one.
+// ends says whether a path ends with another one, which may begin with dots.
 func ends(file, with string) bool {
-	return strings.HasSuffix("/"+file, "/"+strings.TrimLeft(path.Clean(filepath.ToSlash(with)), "./"))
+	return strings.HasSuffix("/"+file, path.Clean("/"+filepath.ToSlash(with)))
 }
 
 // worse is what came of a test that may stand in a report several times.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,17 @@ func TestWhole(t *testing.T) {
 	check.Equal(t, target.whole.Dir+" "+r.pace.Around.String(), "js 1m0s")
 	for file, want := range map[string]bool{"a/cart.test.js": true, "../js/a/cart.test.js": true, "cart.test.js": true, "": true, "b/cart.test.js": false} {
 		check.Equal(t, target.is(junit.Test{Class: "cart", Name: "totals", File: file}), want, file)
+	}
+	here := t.TempDir() // the report of the user's own
+	t.Chdir(here)
+	must.Write(t, here, map[string]string{reportName: ""})
+	crashed := &recording{result: &isolate.Result{Ending: isolate.Exited, ExitCode: 1}}
+	run := must.Get(r.test(t.Context(), target.withRows("totals", regexp.MustCompile("^totals$")), source.Top, environment{Order: true, Rows: true, Again: crashed}))(t)
+	if _, err := os.Stat(reportName); err != nil || run.Kind != kindSilent {
+		t.Errorf("got %+v, %v for a run that is read again", run, err)
+	}
+	for file, want := range map[string]bool{".a/b.js": true, "../a/b.js": false} {
+		check.Equal(t, ends("js/.a/b.js", file), want, file)
 	}
 	whole.Took = time.Hour
 	r = must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
