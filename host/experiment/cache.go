@@ -129,7 +129,7 @@ type recordings struct {
 	mu   sync.Mutex
 	made map[cell][]*slot
 	used map[use]int
-	size int // bytes of the streams
+	size int // bytes of the streams and outputs
 }
 
 // cell is what a run depends on beside its tree.
@@ -195,7 +195,7 @@ func (r *recordings) take(ctx context.Context, c cell, n int) (*recording, func(
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.size += len(run.stream); r.size <= mostRecorded {
+		if r.size += len(run.stream) + len(run.result.Output); r.size <= mostRecorded {
 			s.run = run
 		}
 	}

@@ -244,7 +244,7 @@ func TestRecordingsAreReadOnceByEachFailure(t *testing.T) {
 	}
 	first := &recording{result: &isolate.Result{Ending: isolate.Exited}}
 	late := &recording{result: &isolate.Result{Ending: isolate.OverTime}}
-	third := &recording{result: &isolate.Result{Ending: isolate.Exited}, stream: make([]byte, mostRecorded)}
+	third := &recording{result: &isolate.Result{Ending: isolate.Exited, Output: []byte("x")}, stream: make([]byte, mostRecorded-1)}
 	large := &recording{result: &isolate.Result{Ending: isolate.Exited}, stream: make([]byte, 1)}
 	for i, step := range []struct {
 		failure    string
