@@ -513,8 +513,10 @@ func counts(runs []trial.Experiment) *seen {
 				c.world = "the base did not have all that is its own: " + rest
 			}
 			for begin, rest := range map[string]*string{plan.Besides: &c.besides, plan.Moved: &c.moved, plan.Untracked: &c.untracked} {
-				if after, ok := strings.CutPrefix(why, begin); ok {
-					*rest = after
+				for line := range strings.Lines(e.Detail) { // below what is said of another world
+					if after, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
+						*rest = after
+					}
 				}
 			}
 			c.absent = c.absent || none
@@ -527,7 +529,7 @@ func counts(runs []trial.Experiment) *seen {
 			if e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
 				c.differs = " (" + why + ")"
 			}
-			c.otherwise = c.otherwise || e.Other > 0 && !strings.HasPrefix(why, plan.Besides)
+			c.otherwise = c.otherwise || e.Other > 0 && !strings.Contains(e.Detail, plan.Besides)
 		case e.Product == abi.Target:
 			c.target.add(e)
 			continue

@@ -165,6 +165,7 @@ func TestAccept_AK9_EachOpenLockIsNamed(t *testing.T) {
 		"other dependencies":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), foreign}, alibi.World, "run the command in a checkout of the base"},
 		"only frames differ":      {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), besides(plan.Besides+"at.go:5", 0, 0, 2)}, alibi.Reproduced, "if these lines say what failed"},
 		"a test that was moved":   {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.Moved + "a_test.go")}, alibi.World, "run it there"},
+		"one of another world":    {[]trial.Experiment{ran(abi.Head, abi.Alone, 0, 5), missing(plan.OtherWorld + "a lock\n" + plan.Moved + "a_test.go")}, alibi.World, "run it there"},
 		"one name of several":     {[]trial.Experiment{uncounted(plan.SeveralTests)}, alibi.Reproduced, "give each test a name of its own"},
 		"another folder":          {[]trial.Experiment{uncounted(plan.Otherwise + ". The test may be that of another folder: --source svc:\nx")}, alibi.Reproduced, "name the folder of its tests: --source svc"},
 		"outside of it, too":      {[]trial.Experiment{uncounted(plan.Natively + "it fails there, too")}, alibi.Reproduced, docket.OnBase},
@@ -189,6 +190,7 @@ func TestAccept_AK4_WhatOnlyStandsBesideTheFailureIsNotBlamed(t *testing.T) {
 		want alibi.Verdict
 	}{
 		"a frame":                         {[]trial.Experiment{head, besides(alike, 0, 0, 2)}, alibi.IsOpen},
+		"a frame in another world":        {[]trial.Experiment{head, besides(plan.OtherWorld+"a lock\n"+alike+"\n", 0, 0, 2)}, alibi.IsOpen},
 		"a frame, and a row now and then": {[]trial.Experiment{head, besides(alike, 0, 0, 2), besides(row, 0, 0, 5)}, alibi.IsYours},
 		"a row":                           {[]trial.Experiment{head, besides(row, 0, 0, 2)}, alibi.IsYours},
 		"a base that passes, too":         {[]trial.Experiment{head, besides(alike, 1, 0, 1)}, alibi.IsYours},

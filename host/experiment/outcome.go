@@ -176,7 +176,7 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true
 	case errors.Is(err, errNoTests):
-		r.Outcome, r.Detail = abi.OutcomeNoTest, cmp.Or(r.Detail, t.absence())
+		r.Outcome, r.Detail = abi.OutcomeNoTest, strings.TrimSpace(r.Detail+"\n"+t.absence())
 		return *r, true
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
 		return notRun(r.Experiment, err.Error()), false

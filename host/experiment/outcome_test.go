@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // TestAccept_AK12_WhatALaterRunLacks no earlier run had: none of them counts.
@@ -36,5 +37,14 @@ func TestAFailureThatCameBackOnceIsNotMissing(t *testing.T) {
 		if known = head.varying; r.Outcome != c.want {
 			t.Errorf("step %d: %+v", i, r)
 		}
+	}
+}
+
+// TestAMovedTestIsNamedInAnotherWorld, too.
+func TestAMovedTestIsNamedInAnotherWorld(t *testing.T) {
+	base := tallyOf("", abi.Base, &varying{})
+	base.loaded, base.absence = loaded{abi.NotCertified, "a lock"}, func() string { return plan.Moved + "a_test.go" }
+	if r, _ := base.end(errNoTests); r.Outcome != abi.OutcomeNoTest || r.Detail != plan.OtherWorld+"a lock\n"+plan.Moved+"a_test.go" {
+		t.Errorf("%+v", r)
 	}
 }
