@@ -73,7 +73,8 @@ func openProjects(ctx context.Context, d *Definition, source *origin, config *Co
 	}
 	slices.SortStableFunc(r.projects, func(a, b string) int { return depth(a) - depth(b) })
 	if w := config.Whole; w.Runner == d.Name && w.Took <= plan.MostRun/elapsedFactor {
-		if dir, err := filepath.Rel(source.Top, w.Dir); err == nil && filepath.IsLocal(dir) {
+		at, _ := filepath.EvalSymlinks(w.Dir) // as the top is
+		if dir, err := filepath.Rel(source.Top, at); err == nil && filepath.IsLocal(dir) {
 			w.Dir = filepath.ToSlash(dir)
 			r.whole, r.pace.Around = &w, w.Took
 		}

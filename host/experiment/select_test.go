@@ -159,7 +159,9 @@ func TestWhole(t *testing.T) {
 	delete(files, "js/b/cart.test.js")
 	delete(files, "js/c.json")
 	base := sourceOf(t, "js", files).Head
-	whole := Whole{Runner: "jest", Args: []string{"-i", "a", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(source.Top, "js", "a", ".."), Took: time.Minute}
+	linked := filepath.Join(t.TempDir(), "linked")
+	must.Do(t, os.Symlink(source.Top, linked))
+	whole := Whole{Runner: "jest", Args: []string{"-i", "a", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(linked, "js", "a", ".."), Took: time.Minute}
 	r := must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
 	target := must.Get(r.testOf(caseOf("cart", "totals", "a/cart.test.js")))(t)
 	check.Equal(t, argsOf(t, target, true), "--watchman=false --coverage=false --reporters=default --reporters=jest-junit")
