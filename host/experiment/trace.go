@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -199,6 +200,9 @@ func (r *defined) loadedFrom(written []byte, top string, env environment, judge 
 func (r *defined) lacks(c *isolate.Command, result *isolate.Result, top, source string, env environment) string {
 	l := &laboratory{env: env, given: c.Env, tree: env.Tree, head: r.source.Head, seen: top, written: source, checkout: r.source.Top}
 	loaded := traceFile(env.Scratch, "loaded")
+	maps.DeleteFunc(result.Asked, func(name string, look isolate.Look) bool { // the runner does without its own locks
+		return look == isolate.Sealed && slices.ContainsFunc(r.definition.Folders, func(f folder) bool { return within(f.path(), name) })
+	})
 	return l.asked(result.Asked, traceFile(env.Scratch, "missed"), func(file string, ran bool) bool {
 		if r.isInstalled(top, file) || strings.Contains(filepath.ToSlash(file), "/node_modules/") {
 			return false
