@@ -138,11 +138,12 @@ func TestAccept_AK3_WhatIsHiddenFromPython(t *testing.T) {
 		{"created", `open_("local.db", "a+").tell()`, lacksDB},
 		{"plain", `False`, ""},
 		{"passed_on", `"subprocess" and run_with(env=dict(os.environ, A="b")) or mock.patch.dict(os.environ, A="b").start() is None or os.environ.popitem() is None or not os.listdir("tools")`, ""},
+		{"version", `importlib.metadata.version("pytest") == ""`, ""},
 		{"tool_folder", `run("mkdir", "` + home + `/.local/made")`, ""},
 		{"proxies", `urllib.request.getproxies_environment()`, ""},
 		{"harmless", `made() or os.path.isdir("added") or os.path.exists("added/file") or os.path.exists(os.path.expanduser("~/.cache/noise")) or os.getenv("SHOP_NONE") or run("sh", "-c", "ls ~ ; test -e /etc/x")`, ""},
 	}
-	common := `import os, pathlib, socket, subprocess, sys, urllib.request
+	common := `import importlib.metadata, os, pathlib, socket, subprocess, sys, urllib.request
 from unittest import mock
 import pytest
 

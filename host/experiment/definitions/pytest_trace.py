@@ -9,8 +9,8 @@ import pytest
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 asked, write = set(), open
-# They list for a child, to restore or clear them, to import, or to find a proxy.
-PASSING = ("subprocess.py", "mock.py", "<frozen importlib._bootstrap_external>", "popitem", "getproxies_environment")
+# They list for a child, to restore or clear them, to import, or to find a proxy or the version of a package.
+PASSING = ("subprocess.py", "mock.py", "<frozen importlib._bootstrap_external>", "popitem", "getproxies_environment", "children")
 
 
 def library(path):
