@@ -1,8 +1,6 @@
 package execlight
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // request is what the program gets. The case has the shape of a docket's line, without light and truth.
@@ -93,11 +92,7 @@ func encode(req host.LightRequest) ([]byte, error) {
 	if f := req.Feedback; f != nil {
 		out.Feedback = encodeFeedback(f)
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(out)
-	return b.Bytes(), err
+	return sanitize.EncodeJSON(out, "")
 }
 
 func encodeFeedback(f *abi.RemandFeedback) *feedbackJSON {

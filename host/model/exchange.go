@@ -176,13 +176,11 @@ func (e *entry) get() (reply, *failure) {
 
 // line is the entry as one line of JSON.
 func (e *entry) line() []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(e); err != nil {
+	text, err := sanitize.EncodeJSON(e, "")
+	if err != nil {
 		panic(err) // texts and numbers
 	}
-	return b.Bytes()
+	return text
 }
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // post sends a question and gives the answer. fields are the members of the question; the model's parameters replace them, or leave them
@@ -25,13 +26,11 @@ func (e *endpoint) post(ctx context.Context, path string, m *Model, header http.
 			fields[name] = value
 		}
 	}
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(fields); err != nil {
+	body, err := sanitize.EncodeJSON(fields, "")
+	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.given.URL, "/")+path, &body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.given.URL, "/")+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

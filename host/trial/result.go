@@ -2,7 +2,6 @@ package trial
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -304,13 +303,11 @@ func orNull[S ~string](s S) *S {
 
 // encode writes a value as compact JSON that is safe to print on a terminal. `<`, `>` and `&` stay, since JSON is not HTML.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := sanitize.EncodeJSON(v, "")
+	if err != nil {
 		return nil, err
 	}
-	return sanitize.JSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	return sanitize.JSON(bytes.TrimSuffix(text, []byte("\n"))), nil
 }
 
 // Rules are the rules of the user that a case was tried with, and what they matched.

@@ -7,7 +7,6 @@ package render
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -131,20 +130,11 @@ func (j *resultsJSON) Summary() *Summary { return j.summary }
 
 func (j *resultsJSON) Close() error {
 	j.summary.finish()
-	summary, err := encoded(j.summary)
+	summary, err := sanitize.EncodeJSON(j.summary, "")
 	if err != nil {
 		return err
 	}
 	return j.end(",\n\"summary\":" + string(sanitize.JSON(bytes.TrimSuffix(summary, []byte("\n")))))
-}
-
-// encoded is a value as a line of JSON. `<`, `>` and `&` stay, since JSON is not HTML.
-func encoded(v any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return b.Bytes(), err
 }
 
 // jsonList writes an object with a list, an item on each line.
@@ -275,7 +265,7 @@ func (c casesWriter) write(of *abi.Case, truth *trial.Truth) error {
 	for _, d := range of.Documents {
 		line.Documents = append(line.Documents, documentLine(d))
 	}
-	text, err := encoded(line)
+	text, err := sanitize.EncodeJSON(line, "")
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // JournalSuffix names the journal of a run, beside one of its outputs.
@@ -224,16 +225,16 @@ func (j *journal) fault() error {
 	return journalError(j.name, false, j.err)
 }
 
-func (j *journal) write(entry *docket.Entry, trial *trial.Trial, failed error, head record.Digest) error {
+func (j *journal) write(entry *docket.Entry, t *trial.Trial, failed error, head record.Digest) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
 	l := &line{}
-	if trial != nil {
+	if t != nil {
 		if j.config.Whole && !j.config.Documents {
-			trial = withoutDocuments(trial)
+			t = without(t, func(t *trial.Trial) { t.Case.Documents = nil })
 		}
-		l = newLine(trial, j.config.Whole)
+		l = newLine(t, j.config.Whole)
 	} else {
 		l.Failed = failed.Error()
 	}
@@ -265,14 +266,15 @@ func (j *journal) sync() error {
 	return j.fault()
 }
 
-func withoutDocuments(t *trial.Trial) *trial.Trial {
+// without is a copy of a trial, and of the one beside it, with something dropped.
+func without(t *trial.Trial, drop func(*trial.Trial)) *trial.Trial {
 	if t == nil {
 		return nil
 	}
-	without := *t
-	without.Case.Documents = nil
-	without.Beside = withoutDocuments(t.Beside)
-	return &without
+	rest := *t
+	drop(&rest)
+	rest.Beside = without(t.Beside, drop)
+	return &rest
 }
 
 // begin puts the file where the first line of this run goes: behind what it resumes, without a line that was cut, or behind a new header.
@@ -294,7 +296,7 @@ func (j *journal) begin() error {
 		return nil
 	}
 	j.begun = true
-	text, err := encode(header{journalFormat, j.parts})
+	text, err := sanitize.EncodeJSON(header{journalFormat, j.parts}, "")
 	if err == nil {
 		_, err = j.file.Write(text)
 	}
@@ -545,15 +547,6 @@ func (l *line) trial() *trial.Trial {
 // endLine follows the last case of a run that came to its end, see journal.end.
 const endLine = `{"ended":true}` + "\n"
 
-// encode gives a value as one line.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
 var (
 	errNoTrial = errors.New("it is no line of a journal")
 	errDamaged = errors.New("it is damaged, or was edited")
@@ -567,7 +560,7 @@ const (
 
 // encode gives the line with its sum.
 func (l *line) encode() ([]byte, error) {
-	text, err := encode(l)
+	text, err := sanitize.EncodeJSON(l, "")
 	if err != nil {
 		return nil, err
 	}
@@ -622,22 +615,12 @@ func follow(before string, entry *docket.Entry) string {
 // EncodeTrial gives a trial as JSON, in two parts: its result, and its story, which is all that a report shows beside. The story
 // has no case and no members, which the caller keeps: cases are large, and many trials have the same.
 func EncodeTrial(t *trial.Trial) (result, story []byte, err error) {
-	l := newLine(withoutCases(t), true)
-	if result, err = encode(l.Result); err != nil {
+	l := newLine(without(t, func(t *trial.Trial) { t.Case, t.Members = abi.Case{}, nil }), true)
+	if result, err = sanitize.EncodeJSON(l.Result, ""); err != nil {
 		return nil, nil, err
 	}
-	story, err = encode(l.Story)
+	story, err = sanitize.EncodeJSON(l.Story, "")
 	return result, story, err
-}
-
-func withoutCases(t *trial.Trial) *trial.Trial {
-	if t == nil {
-		return nil
-	}
-	without := *t
-	without.Case, without.Members = abi.Case{}, nil
-	without.Beside = withoutCases(t.Beside)
-	return &without
 }
 
 // DecodeTrial reads what EncodeTrial gave. Without a story the trial has a result alone.
@@ -690,7 +673,7 @@ func newReader(in io.Reader, parts []record.Part) (*reader, error) {
 	r := &reader{in: bufio.NewReaderSize(in, 1<<16)}
 	text, err := r.in.ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
-		own, err := encode(header{journalFormat, parts})
+		own, err := sanitize.EncodeJSON(header{journalFormat, parts}, "")
 		if err == nil && !bytes.HasPrefix(own, text) {
 			err = faultOf(1, errors.New("it is cut"))
 		}

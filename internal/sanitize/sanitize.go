@@ -6,6 +6,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -112,6 +113,16 @@ func Cut(s string, most int) string {
 		return s
 	}
 	return strings.TrimRight(strings.ToValidUTF8(s[:most], ""), " \n") + "…"
+}
+
+// EncodeJSON encodes a value with a line break behind it, indented unless that is empty. `<`, `>` and `&` stay, since JSON is not HTML.
+func EncodeJSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(v)
+	return b.Bytes(), err
 }
 
 // JSON escapes the characters of a JSON text that are not [Visible] as \uXXXX, so that the text is safe to print and any

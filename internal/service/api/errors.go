@@ -184,13 +184,10 @@ func bounded(most int, pathsAndTexts ...string) error {
 // Characters that are not visible are escaped, as in results: names and texts of cases may have terminal escapes and bidirectional controls.
 var jsonFormat = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			return err
+		text, err := sanitize.EncodeJSON(v, "")
+		if err == nil {
+			_, err = w.Write(sanitize.JSON(text))
 		}
-		_, err := w.Write(sanitize.JSON(text.Bytes()))
 		return err
 	},
 	Unmarshal: unmarshal,

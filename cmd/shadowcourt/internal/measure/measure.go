@@ -4,7 +4,6 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,10 +159,11 @@ func (o *common) print(w io.Writer, value any, text string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	data, err := sanitize.EncodeJSON(value, "  ")
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	return err
 }
 
 // reading is one run over dockets.
