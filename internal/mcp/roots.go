@@ -105,7 +105,7 @@ func (r *Roots) open(ctx context.Context, name string) (*os.File, error) {
 	case info.Size() > maxReportBytes:
 		return nil, fmt.Errorf("%q has %d bytes; a report has at most %d", name, info.Size(), maxReportBytes)
 	}
-	f, err := run.Opened(ctx, func() (*os.File, error) { return in.fs.Open(rest) })
+	f, err := run.Await(ctx, func() (*os.File, error) { return in.fs.Open(rest) })
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", name, cause(err))
 	}

@@ -346,25 +346,26 @@ func alike(a, b string) bool {
 
 // OpenFile opens a file, and gives up when the context ends: a pipe that nobody writes to opens never.
 func OpenFile(ctx context.Context, name string) (*os.File, error) {
-	return Opened(ctx, func() (*os.File, error) { return os.Open(name) })
+	return Await(ctx, func() (*os.File, error) { return os.Open(name) })
 }
 
-// Opened is OpenFile for a file that is opened in another way.
-func Opened(ctx context.Context, open func() (*os.File, error)) (*os.File, error) {
-	type opened struct {
-		file *os.File
-		err  error
+// Await does what may wait for a terminal or a pipe, and gives up when the context ends. The goroutine of what never returns stays until the
+// program ends.
+func Await[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
+	type result struct {
+		value T
+		err   error
 	}
-	done := make(chan opened, 1)
+	done := make(chan result, 1)
 	go func() {
-		f, err := open()
-		done <- opened{f, err}
+		v, err := do()
+		done <- result{v, err}
 	}()
 	select {
-	case o := <-done:
-		return o.file, o.err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return value, context.Cause(ctx)
 	}
 }
 
@@ -386,17 +387,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptible lets a read that waits for a terminal or a pipe end with the context. The goroutine of a read that never returns stays
-// until the program ends.
+// interruptible lets a read that waits for a terminal or a pipe end with the context.
 type interruptible struct {
 	ctx  context.Context //nolint:containedctx // io.Reader has no place for it
 	in   io.Reader
 	rest []byte
-	err  error
-}
-
-type chunk struct {
-	data []byte
 	err  error
 }
 
@@ -417,18 +412,11 @@ func (r *interruptible) Read(p []byte) (int, error) {
 }
 
 func (r *interruptible) fill(size int) {
-	done := make(chan chunk, 1)
-	go func() {
+	r.rest, r.err = Await(r.ctx, func() ([]byte, error) {
 		buf := make([]byte, size)
 		n, err := r.in.Read(buf)
-		done <- chunk{buf[:n], err}
-	}()
-	select {
-	case c := <-done:
-		r.rest, r.err = c.data, c.err
-	case <-r.ctx.Done():
-		r.err = context.Cause(r.ctx)
-	}
+		return buf[:n], err
+	})
 }
 
 // places says where the ids of dockets of several formats stand, so that none is that of two cases; each reader sees to that for its own. A

@@ -362,9 +362,7 @@ A service that you run yourself on this machine needs no token from you: login p
 address that signs in your browser, once. Without URL it is the one at
 ` + ownService + `.`,
 		Example: `  shadowcourt login https://court.example`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return cli.ExactArgs(min(len(args), 1), "the address of one service")(cmd, args)
-		},
+		Args:    cli.ArgsWithin(0, 1, "the address of one service"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server := ownService
 			if len(args) > 0 {
@@ -478,23 +476,13 @@ func readToken(ctx context.Context, s cli.Streams, server string) (string, error
 	}
 	fmt.Fprintf(s.Err, "Token for %s: ", sanitize.Line(server))
 	defer func() { fmt.Fprintln(s.Err) }()
-	type answer struct {
-		text []byte
-		err  error
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		text, err := term.ReadPassword(fd)
-		answered <- answer{text, err}
-	}()
-	select {
-	case a := <-answered:
-		if a.err != nil && !errors.Is(a.err, io.EOF) {
-			return "", a.err
-		}
-		return open.ParseToken(string(a.text))
-	case <-ctx.Done():
+	text, err := run.Await(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	if ctx.Err() != nil {
 		_ = term.Restore(fd, before) // the echo
 		return "", ctx.Err()
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return open.ParseToken(string(text))
 }
