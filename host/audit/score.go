@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -42,16 +43,7 @@ func (w *Weights) Category(name string) float64 {
 	if v, ok := w.Categories[name]; ok {
 		return v
 	}
-	switch name {
-	case "architecture":
-		return 1.5
-	case "security":
-		return 2.0
-	case "performance":
-		return 1.2
-	default:
-		return 1.0
-	}
+	return cmp.Or(map[string]float64{"architecture": 1.5, "security": 2.0, "performance": 1.2}[name], 1.0)
 }
 
 // of a result, exactly: weights are decimals, and so a score that lies halfway is rounded as people expect.

@@ -132,23 +132,15 @@ func NewStatements(d *abi.Discovery) []Statement {
 
 // Meaning says what a status means, in a few words; nothing of an unknown one.
 func (s Status) Meaning() string {
-	switch s {
-	case Unreviewed:
-		return "the court was off, Light's answer stands"
-	case Accepted:
-		return "Light was sure enough, no trial"
-	case Rejected:
-		return "Light was too unsure for a trial"
-	case Affirmed:
-		return "the court upholds Light's answer"
-	case Amended:
-		return "the court gives another label"
-	case Acquitted:
-		return "the evidence decides nothing"
-	case Mistrial:
-		return "the trial broke off"
-	}
-	return ""
+	return map[Status]string{
+		Unreviewed: "the court was off, Light's answer stands",
+		Accepted:   "Light was sure enough, no trial",
+		Rejected:   "Light was too unsure for a trial",
+		Affirmed:   "the court upholds Light's answer",
+		Amended:    "the court gives another label",
+		Acquitted:  "the evidence decides nothing",
+		Mistrial:   "the trial broke off",
+	}[s]
 }
 
 // End names the outcome, as `amended quota 0.81` or `mistrial (module_trap)`.

@@ -115,16 +115,9 @@ func (b *broker) denied(capability abi.Capability) string {
 
 // maskOf is the mask that a node must wear for a capability, if any.
 func maskOf(capability abi.Capability) pipeline.Mask {
-	switch capability {
-	case abi.CapRecall:
-		return pipeline.MaskRecall
-	case abi.CapCorrelate:
-		return pipeline.MaskCorrelation
-	case abi.CapSource:
-		return pipeline.MaskForge
-	default:
-		return ""
-	}
+	return map[abi.Capability]pipeline.Mask{
+		abi.CapRecall: pipeline.MaskRecall, abi.CapCorrelate: pipeline.MaskCorrelation, abi.CapSource: pipeline.MaskForge,
+	}[capability]
 }
 
 // Log writes the line of a module into the host's log.

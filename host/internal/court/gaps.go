@@ -26,24 +26,11 @@ func (t *Trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	if len(g.list) == 0 {
 		g.add(t.phase(), abi.GapMedium, "evidence", "nothing tells the labels apart clearly enough", tellApart)
 	}
-	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return gapRank(a.Severity) - gapRank(b.Severity) })
+	rank := map[abi.GapSeverity]int{abi.GapHigh: 3, abi.GapMedium: 2, abi.GapLow: 1} // what is needed most stands first
+	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return rank[b.Severity] - rank[a.Severity] })
 	list := g.list[:min(len(g.list), maxGaps)]
 	return &abi.EvidenceGapBrief{
 		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.result.Final.Confidence, Gaps: list, Summary: t.gapSummary(cause, list),
-	}
-}
-
-// gapRank puts what is needed most first.
-func gapRank(s abi.GapSeverity) int {
-	switch s {
-	case abi.GapHigh:
-		return 0
-	case abi.GapMedium:
-		return 1
-	case abi.GapLow:
-		return 2
-	default:
-		return 3
 	}
 }
 

@@ -11,16 +11,7 @@ import (
 
 // severityRank orders severities; a challenge that is no stronger than one raised before is not new.
 func severityRank(s abi.Severity) int {
-	switch s {
-	case abi.Fatal:
-		return 3
-	case abi.Weakening:
-		return 2
-	case abi.Minor:
-		return 1
-	default:
-		return 0
-	}
+	return map[abi.Severity]int{abi.Fatal: 3, abi.Weakening: 2, abi.Minor: 1}[s]
 }
 
 // hear holds one round: the prosecution argues, the defense rebuts, the bench

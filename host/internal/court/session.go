@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,38 +160,30 @@ func callError(err error) error {
 	return m
 }
 
+// causes are those of trials by those of calls; any other is the host's.
+var causes = map[sandbox.Cause]trial.Cause{
+	sandbox.CauseTrap:              trial.CauseTrap,
+	sandbox.CauseMissingExport:     trial.CauseTrap,
+	sandbox.CauseExit:              trial.CauseExit,
+	sandbox.CauseWallClock:         trial.CauseWallClock,
+	sandbox.CauseFuel:              trial.CauseFuel,
+	sandbox.CauseOutOfMemory:       trial.CauseMemory,
+	sandbox.CauseOutputTooLarge:    trial.CauseOutputTooLarge,
+	sandbox.CauseOutputOutOfBounds: trial.CauseBadOutput,
+	sandbox.CauseBadPointer:        trial.CauseBadOutput,
+	sandbox.CauseInputTooLarge:     trial.CauseInput,
+	sandbox.CauseDenied:            trial.CauseDenied,
+	sandbox.CauseBadRequest:        trial.CauseBadRequest,
+	sandbox.CauseInvalidResponse:   trial.CauseInvalidArtifact,
+	sandbox.CauseFailed:            trial.CauseFailure,
+}
+
 func causeOf(e *sandbox.CallError) trial.Cause {
-	switch e.Cause {
-	case sandbox.CauseTrap, sandbox.CauseMissingExport:
-		if e.Detail == "stack_overflow" {
-			return trial.CauseStack
-		}
-		return trial.CauseTrap
-	case sandbox.CauseExit:
-		return trial.CauseExit
-	case sandbox.CauseWallClock:
-		return trial.CauseWallClock
-	case sandbox.CauseFuel:
-		return trial.CauseFuel
-	case sandbox.CauseOutOfMemory:
-		return trial.CauseMemory
-	case sandbox.CauseOutputTooLarge:
-		return trial.CauseOutputTooLarge
-	case sandbox.CauseOutputOutOfBounds, sandbox.CauseBadPointer:
-		return trial.CauseBadOutput
-	case sandbox.CauseInputTooLarge:
-		return trial.CauseInput
-	case sandbox.CauseDenied:
-		return trial.CauseDenied
-	case sandbox.CauseBadRequest:
-		return trial.CauseBadRequest
-	case sandbox.CauseInvalidResponse:
-		return trial.CauseInvalidArtifact
-	case sandbox.CauseFailed:
-		return trial.CauseFailure
-	default:
-		return trial.CauseHost
+	cause := cmp.Or(causes[e.Cause], trial.CauseHost)
+	if cause == trial.CauseTrap && e.Detail == "stack_overflow" {
+		return trial.CauseStack
 	}
+	return cause
 }
 
 // nodeWithWishes makes a node call. Where the module answers with an experiment or a completion, that is done first and the call is

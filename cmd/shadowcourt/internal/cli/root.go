@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -192,19 +193,10 @@ func exampleOfCobra(root *cobra.Command) {
 }
 
 func kindOf(f *pflag.Flag) string {
-	switch kind := strings.TrimSuffix(f.Value.Type(), "64"); kind {
-	case "bool":
-		return "true or false"
-	case "int", "int64Slice":
-		return "a whole number"
-	case "uint":
-		return "a whole number from 0 on"
-	case "float":
-		return "a number, such as 0.5"
-	case "duration":
-		return "a duration, such as 90s or 10m"
-	}
-	return ""
+	return map[string]string{
+		"bool": "true or false", "int": "a whole number", "int64Slice": "a whole number", "uint": "a whole number from 0 on",
+		"float": "a number, such as 0.5", "duration": "a duration, such as 90s or 10m",
+	}[strings.TrimSuffix(f.Value.Type(), "64")]
 }
 
 func nearFlags(cmd *cobra.Command, err error) []string {
@@ -269,9 +261,15 @@ func (removedFlag) Type() string   { return "" }
 func (f removedFlag) Set(string) error { return fmt.Errorf("it was removed: %s", string(f)) }
 
 // ExactArgs rejects another number of arguments, as a fault of the command line.
-func ExactArgs(n int, what string) cobra.PositionalArgs {
+func ExactArgs(n int, what string) cobra.PositionalArgs { return ArgsWithin(n, n, what) }
+
+// AnyNumber is the most arguments where their number has no bound.
+const AnyNumber = math.MaxInt
+
+// ArgsWithin rejects fewer and more arguments.
+func ArgsWithin(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return InputError(fmt.Errorf("%s takes %s; see `%s --help`", cmd.Name(), what, cmd.CommandPath()))
 		}
 		return nil

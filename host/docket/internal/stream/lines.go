@@ -5,6 +5,7 @@ package stream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -203,20 +204,8 @@ func Place(text []byte) (line, column int) {
 
 // KindOf names the kind of a value.
 func KindOf(kind jsontext.Kind) string {
-	switch kind {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
+	names := map[jsontext.Kind]string{'{': "an object", '[': "a list", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}
+	return cmp.Or(names[kind], "a number")
 }
 
 // MarkUTF8 is the byte order mark that a UTF-8 text may begin with.

@@ -9,6 +9,7 @@ package wasmfile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -53,15 +54,8 @@ const (
 )
 
 func (k Kind) String() string {
-	switch k {
-	case KindFunc:
-		return "function"
-	case KindTable:
-		return "table"
-	case KindMemory:
-		return "memory"
-	case KindGlobal:
-		return "global"
+	if names := [...]string{"function", "table", "memory", "global"}; int(k) < len(names) {
+		return names[k]
 	}
 	return fmt.Sprintf("kind %d", byte(k))
 }
@@ -81,23 +75,8 @@ const (
 )
 
 func (t ValueType) String() string {
-	switch t {
-	case I32:
-		return "i32"
-	case I64:
-		return "i64"
-	case F32:
-		return "f32"
-	case F64:
-		return "f64"
-	case V128:
-		return "v128"
-	case FuncRef:
-		return "funcref"
-	case ExternRef:
-		return "externref"
-	}
-	return fmt.Sprintf("type 0x%02x", byte(t))
+	names := map[ValueType]string{I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128", FuncRef: "funcref", ExternRef: "externref"}
+	return cmp.Or(names[t], fmt.Sprintf("type 0x%02x", byte(t)))
 }
 
 // FuncType is the signature of a function.
