@@ -179,12 +179,7 @@ rubric, or of the answers that alibi writes as JSON; without a name, list the na
 schemas are necessary, not sufficient: rules across fields and across artifacts stand in
 abi/SPEC.md, those of rubrics in docs/measuring.md.`,
 		Example: "  shadowcourt pipeline schema verdict",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.InputError(fmt.Errorf("schema takes one artifact or none; see `%s --help`", cmd.CommandPath()))
-			}
-			return nil
-		},
+		Args:    cli.ArgsWithin(0, 1, "one artifact or none"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				names := slices.Sorted(slices.Values(slices.AppendSeq(schema.Names(), maps.Keys(otherSchemas))))
@@ -217,12 +212,7 @@ A judge that --modules does not have is the embedded one, as in an audit. Exit c
 a file has a fault, 0 with warnings only.`,
 		Example: "  shadowcourt lint defect-court court-opinions\n" +
 			"  shadowcourt lint pipelines/defect-court.yaml --modules bin/modules",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.InputError(fmt.Errorf("lint takes one or more pipelines or rubrics; see `%s --help`", cmd.CommandPath()))
-			}
-			return nil
-		},
+		Args: cli.ArgsWithin(1, cli.AnyNumber, "one or more pipelines or rubrics"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from, err := open.Modules(modules)
 			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {

@@ -282,13 +282,8 @@ that --role names: a family (indict, ..., report), contest, edge:RULE, criterion
 Exit code 0: all pass. 1: a module breaks the contract. 2: a file could not be read, or the
 command line is wrong.`,
 		Example: "  shadowcourt plugin check clerk --cases 50",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.InputError(fmt.Errorf("%s takes files or the names of embedded modules; see `%s --help`", cmd.Name(), cmd.CommandPath()))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
+		Args:    cli.ArgsWithin(1, cli.AnyNumber, "files or the names of embedded modules"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.roles, "role", nil, "what to ask of a module without a manifest: FAMILY, contest, edge:RULE, criterion:ID")

@@ -1,10 +1,8 @@
 package plugin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,13 +54,18 @@ func newSource(t *open.Trust) (*trust.Source, error) {
 	return source, err
 }
 
-// resolve finds the module of a reference as a court does: the folder of a layout is that behind its links.
-func resolve(ctx context.Context, source *trust.Source, reference string) (*oci.Artifact, error) {
+// find opens the registries, and finds the module of a reference as a court does: the folder of a layout is that behind its links.
+func find(ctx context.Context, t *open.Trust, reference string) (*trust.Source, *oci.Artifact, error) {
+	source, err := newSource(t)
+	if err != nil {
+		return nil, nil, err
+	}
 	ref, err := source.Parse(reference)
 	if err != nil {
-		return nil, cli.InputError(err)
+		return nil, nil, cli.InputError(err)
 	}
-	return source.Client.Resolve(ctx, ref)
+	a, err := source.Client.Resolve(ctx, ref)
+	return source, a, err
 }
 
 // waitTime is how long a command waits for registries before it says so.
@@ -122,14 +125,10 @@ func (f *format) flag(flags *pflag.FlagSet) {
 
 // writeJSON writes a document, whose texts may be of anybody.
 func writeJSON(s cli.Streams, value any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return err
+	text, err := sanitize.EncodeJSON(value, "  ")
+	if err == nil {
+		_, err = s.Out.Write(sanitize.JSON(text))
 	}
-	_, err := s.Out.Write(sanitize.JSON(b.Bytes()))
 	return err
 }
 
@@ -307,11 +306,7 @@ type inspected struct {
 // runInspectRef asks the registry about a module, which is not downloaded.
 func runInspectRef(ctx context.Context, s cli.Streams, reference string, form format, t *open.Trust) error {
 	defer waiting(s, reference)()
-	source, err := newSource(t)
-	if err != nil {
-		return err
-	}
-	a, err := resolve(ctx, source, reference)
+	source, a, err := find(ctx, t, reference)
 	if err != nil {
 		return err
 	}
@@ -473,11 +468,7 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 		}
 	}
 	defer waiting(s, reference)()
-	source, err := newSource(policy)
-	if err != nil {
-		return err
-	}
-	a, err := resolve(ctx, source, reference)
+	source, a, err := find(ctx, policy, reference)
 	if err == nil && o.key != "" {
 		source.Policy, err = keyPolicy(o.key, a)
 	}
@@ -626,11 +617,7 @@ func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) 
 		}
 	}
 	defer waiting(s, reference)()
-	source, err := newSource(policy)
-	if err != nil {
-		return err
-	}
-	a, err := resolve(ctx, source, reference)
+	source, a, err := find(ctx, policy, reference)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ modules, case or answers are missing cannot be replayed, which says nothing agai
 Exit codes: 0 the same bytes; 1 not the same, not to be replayed, or the record breaks off
 in an entry (the trials before it are replayed); 2 the command line is wrong.`,
 		Example: "  shadowcourt replay trials.record --key court.key.pub",
-		Args:    needsRecord,
+		Args:    cli.ArgsWithin(1, cli.AnyNumber, "a record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args[0], args[1:])
 		},
@@ -60,14 +60,6 @@ in an entry (the trials before it are replayed); 2 the command line is wrong.`,
 	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to compare them with it; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	return cmd
-}
-
-// needsRecord rejects a command line without a record. What follows the record is up to the command.
-func needsRecord(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cli.InputError(fmt.Errorf("%s takes a record; see `%s --help`", cmd.Name(), cmd.CommandPath()))
-	}
-	return nil
 }
 
 func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids []string) error {

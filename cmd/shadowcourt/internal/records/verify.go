@@ -56,7 +56,7 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
   shadowcourt verify trials.record --key court.key.pub --list
   shadowcourt verify trials.record --key court.key.pub --format json
   shadowcourt verify docket-17/*.record --key court.key.pub`,
-		Args: needsRecord,
+		Args: cli.ArgsWithin(1, cli.AnyNumber, "a record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			head, commit := cmd.Flags().Changed("head"), cmd.Flags().Changed("commit")
 			err := cmp.Or(
