@@ -132,22 +132,6 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// values bounds from above how many values are in a text of JSON.
-func values(text []byte) int {
-	n, quoted := 1, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == '[' || c == '{'):
-			n++
-		}
-	}
-	return n
-}
-
 // hider replaces the token, as it is and as addresses have it: servers quote requests.
 func (t Token) hider() *strings.Replacer {
 	if t.Empty() {
@@ -254,7 +238,7 @@ func (a *api) call(ctx context.Context, r apiRequest, got any) error {
 			return nil
 		case !isJSON(answer.header.Get("Content-Type")):
 			return named(fmt.Sprintf("the answer is %q, not JSON", sanitize.Cut(sanitize.Line(a.hide.Replace(answer.header.Get("Content-Type"))), maxQuoted)))
-		case values(answer.body) > maxValues:
+		case sanitize.CountValues(answer.body) >= maxValues:
 			return fmt.Errorf("%s: %w", name, errTooLarge)
 		}
 		if err := json.Unmarshal(answer.body, got); err != nil {

@@ -157,6 +157,22 @@ const MsgDuplicateKey = "occurs twice"
 // maxPath is the most bytes of a path to a key that are kept; messages show 80 characters.
 const maxPath = 400
 
+// CountValues counts what separates or begins values in a JSON text, outside of strings: one less than the most values that it can have.
+func CountValues(text []byte) int {
+	n, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
+}
+
 // UniqueKeys reads a value that is JSON, and rejects keys that an object of it has twice: encoding/json would take the last. With anyCase, keys
 // that only the case of letters tells apart are one, as encoding/json has it for fields.
 func UniqueKeys(d *json.Decoder, anyCase bool) error {

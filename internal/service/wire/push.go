@@ -127,7 +127,7 @@ func (r *PushReader) next(to any) error {
 		return err
 	}
 	r.lines.Most -= len(text)
-	if r.values += countValues(text); r.values > maxValues {
+	if r.values += sanitize.CountValues(text); r.values > maxValues {
 		return ErrPushTooLarge
 	}
 	if !utf8.Valid(text) {

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Line is an entry of a docket with its trial, or with the reason why it has none.
@@ -98,7 +99,7 @@ var errValues = errors.New("it has too many values")
 
 // Parse reads a line. Fields that this version does not know are an error: without them the trial would be another one.
 func Parse(text []byte) (*Line, error) {
-	if countValues(text) > maxValues {
+	if sanitize.CountValues(text) > maxValues {
 		return nil, errValues
 	}
 	l := &Line{}
@@ -117,26 +118,6 @@ func strictly(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	return d.Decode(to)
-}
-
-// countValues counts what separates or begins values, outside of strings.
-func countValues(text []byte) int {
-	n, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			quoted = !quoted
-		case '\\':
-			if quoted {
-				i++
-			}
-		case ',', '[', '{':
-			if !quoted {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // Trial is the trial of a line; nil where it has none. Without a story it has a result alone, and what is known of the truth.
