@@ -195,7 +195,7 @@ func (w *where) withinThe(ctx context.Context, before, after string) {
 	if repositories == nil {
 		return
 	}
-	w.add(before+strings.TrimSuffix(strings.Repeat("?, ", len(repositories)), ", ")+after, anys(repositories)...)
+	w.add(before+marks(len(repositories))+after, anys(repositories)...)
 }
 
 // tallies adds the limit as a condition on the table tallies.
@@ -208,20 +208,11 @@ func (t *tx) checkUndo(ctx context.Context, id int64) error {
 	if limitOf(ctx) == nil {
 		return nil
 	}
-	count := func(in bool) (n int64, err error) {
-		var w where
-		w.add("ce.correction = ?", id)
-		if in {
-			w.within(ctx, "d.repository")
-		}
-		err = one(ctx, t, `SELECT count(*) FROM correction_entries ce JOIN dockets d ON d.id = ce.docket`+w.text(), w.args, &n)
-		return n, err
-	}
-	all, err := count(false)
+	all, err := countCorrected(WithoutLimit(ctx), t, id)
 	if err != nil {
 		return err
 	}
-	own, err := count(true)
+	own, err := countCorrected(ctx, t, id)
 	switch {
 	case err != nil:
 		return err
@@ -263,8 +254,11 @@ func (w *where) before(id int64) {
 
 // in compares a column with a list that is not empty.
 func (w *where) in(column string, list []any) {
-	w.add(column+" IN ("+strings.TrimSuffix(strings.Repeat("?, ", len(list)), ", ")+")", list...)
+	w.add(column+" IN ("+marks(len(list))+")", list...)
 }
+
+// marks are n question marks, for IN.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
 // contains looks for a text in a lower-case expression.
 func (w *where) contains(d *database, expression, value string) {

@@ -285,14 +285,22 @@ func (s *Store) corrections(ctx context.Context, w *where, limit int) ([]Correct
 // countWithin counts the trials of corrections that are within the limit.
 func (s *Store) countWithin(ctx context.Context, list []Correction) error {
 	for i := range list {
-		var w where
-		w.add("ce.correction = ?", list[i].ID)
-		w.within(ctx, "d.repository")
-		if err := one(ctx, s.db, `SELECT count(*) FROM correction_entries ce JOIN dockets d ON d.id = ce.docket`+w.text(), w.args, &list[i].Entries); err != nil {
+		n, err := countCorrected(ctx, s.db, list[i].ID)
+		if err != nil {
 			return err
 		}
+		list[i].Entries = n
 	}
 	return nil
+}
+
+// countCorrected counts the trials that a correction is about, within the limit of the context.
+func countCorrected(ctx context.Context, q querier, correction int64) (n int, err error) {
+	var w where
+	w.add("ce.correction = ?", correction)
+	w.within(ctx, "d.repository")
+	err = one(ctx, q, `SELECT count(*) FROM correction_entries ce JOIN dockets d ON d.id = ce.docket`+w.text(), w.args, &n)
+	return n, err
 }
 
 // casebookEntry is a case with the verdict that the casebook learned, by the digest of the case.

@@ -346,11 +346,7 @@ func (u *Upload) flush(ctx context.Context) error {
 func (u *Upload) group(c *abi.Case, digest string) string {
 	kind := run.GroupKey(c)
 	if kind == "" {
-		f := casebook.Failure{Subject: c.Subject}
-		for i := range c.Documents {
-			f.Texts = append(f.Texts, c.Documents[i].Text)
-		}
-		kind = casebook.Take(f).Exact
+		kind = casebook.Take(run.Failure(c)).Exact
 	}
 	if kind == "" {
 		return digest

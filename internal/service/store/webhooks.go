@@ -183,10 +183,7 @@ func (t *tx) postCorrection(ctx context.Context, c *Correction, author string, u
 		return err
 	}
 	about, err := rowsOf(ctx, t, `SELECT DISTINCT e.repository FROM correction_entries c JOIN entries e ON e.docket = c.docket AND e.ordinal = c.ordinal
-		WHERE c.correction = $1 ORDER BY e.repository`, []any{c.ID}, func(scan scanner) (repository string, err error) {
-		err = scan(&repository)
-		return repository, err
-	})
+		WHERE c.correction = $1 ORDER BY e.repository`, []any{c.ID}, value[string])
 	if err != nil {
 		return err
 	}
