@@ -115,7 +115,7 @@ func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	return s.api.OpenAPI()
 }
 
-// answer is what most operations answer with.
+// answer is what most operations answer with. Lists of the store are never nil, so that JSON has each as a list.
 type answer[T any] struct{ Body T }
 
 func reply[T any](body T, err error) (*answer[T], error) {
@@ -123,14 +123,6 @@ func reply[T any](body T, err error) (*answer[T], error) {
 		return nil, err
 	}
 	return &answer[T]{body}, nil
-}
-
-// filled is a list that JSON has as one, not as null.
-func filled[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // register adds an operation, whose errors are answered as problems.

@@ -23,7 +23,7 @@ func (s *server) corrections() {
 	register(s, operation("list-corrections", http.MethodGet, "/corrections", tag, "", "List corrections, the latest first"),
 		func(ctx context.Context, in *Page) (*answer[CorrectionsAnswer], error) {
 			list, err := s.Store.Corrections(ctx, in.before(), in.Limit)
-			return reply(CorrectionsAnswer{filled(list), nextOf(in, list, func(c *store.Correction) int64 { return c.ID })}, err)
+			return reply(CorrectionsAnswer{list, nextOf(in, list, func(c *store.Correction) int64 { return c.ID })}, err)
 		})
 	correct := operation("correct", http.MethodPost, "/corrections", tag, auth.Review, "Correct the results of trials, or of a group of the inbox")
 	correct.Description += " The label is taken for the truth: it enters the casebook, which dockets see that are submitted from then on. " +
@@ -121,7 +121,7 @@ func (s *server) inbox(ctx context.Context, in *inboxInput) (*answer[InboxAnswer
 	if err != nil {
 		return nil, err
 	}
-	return reply(InboxAnswer{filled(box.Groups), box.Total, box.Next}, nil)
+	return reply(InboxAnswer{box.Groups, box.Total, box.Next}, nil)
 }
 
 // CorrectionsAnswer is a page of corrections.

@@ -75,7 +75,7 @@ func (s *server) listDockets(ctx context.Context, in *docketsInput) (*answer[Doc
 	list, err := s.Store.Dockets(ctx, store.DocketFilter{
 		Submitter: in.Submitter, Repository: in.Repository, State: store.State(in.State), Text: in.Text, Before: in.before(), Limit: in.Limit,
 	})
-	return reply(DocketsAnswer{filled(list), nextOf(&in.Page, list, func(d *store.Docket) int64 { return d.ID })}, err)
+	return reply(DocketsAnswer{list, nextOf(&in.Page, list, func(d *store.Docket) int64 { return d.ID })}, err)
 }
 
 // Cancel ends a docket of whoever asks; operators may end any.
@@ -113,7 +113,7 @@ func (s *server) listEntries(ctx context.Context, in *entriesInput) (*answer[Ent
 		return nil, err
 	}
 	list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: in.ID, After: store.TrialID{Docket: in.ID, Ordinal: in.From - 1}, Limit: in.Limit})
-	return reply(EntriesAnswer{filled(list)}, err)
+	return reply(EntriesAnswer{list}, err)
 }
 
 func (s *server) trials() {
@@ -178,8 +178,7 @@ func (s *server) getTrial(ctx context.Context, in *trialPath) (*answer[Trial], e
 		}
 		out.Input = bytes.TrimSpace(line.Bytes())
 	}
-	list, err := s.Store.CorrectionsOf(ctx, t.ID)
-	out.Corrections = filled(list)
+	out.Corrections, err = s.Store.CorrectionsOf(ctx, t.ID)
 	return reply(out, err)
 }
 

@@ -66,7 +66,7 @@ func (s *server) listGenerations(ctx context.Context, in *Page) (*answer[Generat
 		return nil, err
 	}
 	current, err := s.Store.CurrentGeneration(ctx)
-	return reply(GenerationsAnswer{filled(list), current, s.UnacceptedNow(current), nextOf(in, list, func(g *store.Generation) int64 { return g.ID })}, err)
+	return reply(GenerationsAnswer{list, current, s.UnacceptedNow(current), nextOf(in, list, func(g *store.Generation) int64 { return g.ID })}, err)
 }
 
 type generationPath struct {

@@ -21,7 +21,7 @@ func (s *server) people() {
 	register(s, operation("list-tokens", http.MethodGet, "/tokens", tag, auth.Operate, "List tokens, the latest first"),
 		func(ctx context.Context, _ *struct{}) (*answer[TokensAnswer], error) {
 			list, err := s.Tokens(ctx)
-			return reply(TokensAnswer{filled(list)}, err)
+			return reply(TokensAnswer{list}, err)
 		})
 	add := operation("add-token", http.MethodPost, "/tokens", tag, auth.Operate, "Make a token")
 	add.Description += " The token is shown once; a hash of it is kept. Whoever is limited to repositories can make tokens for these alone."
@@ -38,7 +38,7 @@ func (s *server) people() {
 	register(s, operation("read-audit-log", http.MethodGet, "/audit-log", tag, auth.Everywhere, "Read who did what, the latest first"),
 		func(ctx context.Context, in *Page) (*answer[AuditLogAnswer], error) {
 			list, err := s.Store.AuditLog(ctx, in.before(), in.Limit)
-			return reply(AuditLogAnswer{filled(list), nextOf(in, list, func(a *store.Action) int64 { return a.ID })}, err)
+			return reply(AuditLogAnswer{list, nextOf(in, list, func(a *store.Action) int64 { return a.ID })}, err)
 		})
 }
 
