@@ -102,18 +102,23 @@ func (v *validator) threshold(path string, f float64) bool {
 	return false
 }
 
+// unique reports a thing without a name, and one that has the name of another before it.
+func (v *validator) unique(seen map[string]bool, path, thing, by, name string) {
+	if name == "" {
+		v.FailAt(path, CodeMissing, "a %s has no %s", thing, by)
+	}
+	if seen[name] {
+		v.FailAt(path, CodeDuplicateID, "a second %s of this %s", thing, by)
+	}
+	seen[name] = true
+}
+
 func (v *validator) personas() {
 	seen := make(map[string]bool)
 	for i := range v.def.Personas {
 		p := &v.def.Personas[i]
 		path := strictyaml.KeyPath("personas", p.ID)
-		if p.ID == "" {
-			v.FailAt(path, CodeMissing, "a persona has no id")
-		}
-		if seen[p.ID] {
-			v.FailAt(path, CodeDuplicateID, "a second persona of this id")
-		}
-		seen[p.ID] = true
+		v.unique(seen, path, "persona", "id", p.ID)
 		v.Required(path+".role", string(p.Role))
 		v.Required(path+".alignment", p.Alignment)
 		known(v, path+".role", p.Role, Roles(), CodeUnknownRole, "role")
@@ -178,13 +183,7 @@ func (v *validator) zones() {
 	for i := range v.def.Zones {
 		z := &v.def.Zones[i]
 		path := strictyaml.KeyPath("zones", z.Name)
-		if z.Name == "" {
-			v.FailAt(path, CodeMissing, "a zone has no name")
-		}
-		if seen[z.Name] {
-			v.FailAt(path, CodeDuplicateID, "a second zone of this name")
-		}
-		seen[z.Name] = true
+		v.unique(seen, path, "zone", "name", z.Name)
 		if len(z.Nodes) == 0 {
 			v.FailAt(path+".nodes", CodeMissing, "the zone names no node")
 		}

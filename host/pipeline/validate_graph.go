@@ -92,13 +92,7 @@ func (v *validator) params(path string, with []Param) {
 	names := make(map[string]bool, len(with))
 	for _, p := range with {
 		at := strictyaml.KeyPath(path+".with", p.Name)
-		if p.Name == "" {
-			v.FailAt(at, CodeMissing, "a parameter has no name")
-		}
-		if names[p.Name] {
-			v.FailAt(at, CodeDuplicateID, "a second parameter of this name")
-		}
-		names[p.Name] = true
+		v.unique(names, at, "parameter", "name", p.Name)
 		switch p.Kind {
 		case ParamNumber:
 			if p.Number-p.Number != 0 { // NaN or infinite

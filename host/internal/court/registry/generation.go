@@ -176,25 +176,22 @@ func (g *Generation) Share() {
 
 // Release gives the generation back. The last user of a retired one closes it.
 func (g *Generation) Release(ctx context.Context) error {
-	g.mu.Lock()
-	g.users--
-	last := g.retired && g.users == 0 && !g.closed
-	g.closed = g.closed || last
-	g.mu.Unlock()
-	if last {
-		return g.close(ctx)
-	}
-	return nil
+	return g.leave(ctx, func() { g.users-- })
 }
 
 // retire lets no new user in, and closes the generation once nobody uses it.
 func (g *Generation) retire(ctx context.Context) error {
+	return g.leave(ctx, func() { g.retired = true })
+}
+
+// leave makes a change under the lock, and closes the generation where it is retired then and nobody uses it.
+func (g *Generation) leave(ctx context.Context, change func()) error {
 	g.mu.Lock()
-	g.retired = true
-	idle := g.users == 0 && !g.closed
-	g.closed = g.closed || idle
+	change()
+	last := g.retired && g.users == 0 && !g.closed
+	g.closed = g.closed || last
 	g.mu.Unlock()
-	if idle {
+	if last {
 		return g.close(ctx)
 	}
 	return nil
