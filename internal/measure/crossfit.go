@@ -500,10 +500,7 @@ func best(p []float64) int { return slices.Index(p, slices.Max(p)) }
 
 // right is 1 where a label is the best, otherwise 0.
 func right(z []float64, label int) float64 {
-	if best(z) == label {
-		return 1
-	}
-	return 0
+	return asNumber(best(z) == label)
 }
 
 // mean of what is given by sample.

@@ -229,13 +229,8 @@ func (l *library) windows(index, lines int, diff bool) [][2]int {
 		}
 		return [][2]int{{1, min(n, lines)}}
 	}
-	var numbers []int
-	for n := range l.marks[index] {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
 	var list [][2]int
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(l.marks[index])) {
 		from, to := max(n-around, 1), min(n+around, lines)
 		// A gap of a few lines takes more room than the lines themselves.
 		if last := len(list) - 1; last >= 0 && from <= list[last][1]+few {

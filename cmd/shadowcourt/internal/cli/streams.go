@@ -92,11 +92,16 @@ func Terminal(w io.Writer) render.TerminalOptions {
 		}
 		return render.TerminalOptions{Width: width}
 	}
+	return render.TerminalOptions{Width: widthOf(f), Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// widthOf is the width of a terminal in columns; 0 where it is not known.
+func widthOf(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		width = 0
+		return 0
 	}
-	return render.TerminalOptions{Width: width, Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return width
 }
 
 // StdLog is the output of the standard library's logger. It drops what may hold the key of a provider or a token: net/http quotes there what
@@ -254,13 +259,7 @@ func NewProgress(w io.Writer) *Progress {
 	}
 	switch {
 	case term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb":
-		p.w, p.width = w, func() int {
-			width, _, err := term.GetSize(int(f.Fd()))
-			if err != nil {
-				return 0
-			}
-			return width
-		}
+		p.w, p.width = w, func() int { return widthOf(f) }
 	case os.Getenv("SHADOWCOURT_PROGRESS") != "off":
 		p.w = w
 	}

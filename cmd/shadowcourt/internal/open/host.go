@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -618,15 +619,10 @@ func (r *Results) Send(ctx context.Context, stderr io.Writer, s *wire.Submission
 // CheckServerText rejects what can't describe a docket.
 func CheckServerText(option, text string) error {
 	const most = 200
-	for _, c := range text {
-		if c < ' ' || c == 0x7f {
-			return fmt.Errorf("--server %s: use no control characters", option)
-		}
+	if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return fmt.Errorf("--server %s: use no control characters", option)
 	}
-	if len([]rune(text)) > most {
-		return fmt.Errorf("--server %s: use at most %d characters", option, most)
-	}
-	return nil
+	return cli.Fault(utf8.RuneCountInString(text) > most, "--server %s: use at most %d characters", option, most)
 }
 
 // AuditorFlags are those by which an Auditor is opened.
