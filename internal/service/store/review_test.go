@@ -228,14 +228,9 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	// A correction goes before what the docket says.
 	must.Get(s.Correct(t.Context(), "ada", "bug", []store.TrialID{{Docket: d.ID, Ordinal: 1}, {Docket: d.ID, Ordinal: 3}}))(t)
 	known := must.Get(s.KnownLabels(t.Context(), store.EntryFilter{}))(t)
-	if len(known) != 2 || known[0].ID.Ordinal != 1 || known[1].ID.Ordinal != 3 {
-		t.Fatalf("known are %+v", known)
-	}
-	k := known[0]
-	if k.Right != "bug" || !k.Corrected || k.Label != "bug" || k.Confidence != 0.9 || k.Light != "bug" || k.Repository != "example.org/a" ||
-		k.LabelNames["flake"] != "it comes and goes" || len(k.Labels) != 2 {
-		t.Errorf("the first is %+v", k)
-	}
+	same(t, "known labels", known, []store.Known{
+		{ID: store.TrialID{Docket: d.ID, Ordinal: 1}, Right: "bug"}, {ID: store.TrialID{Docket: d.ID, Ordinal: 3}, Right: "bug"},
+	})
 	same(t, "known labels of the other repository", len(must.Get(s.KnownLabels(t.Context(), store.EntryFilter{Repository: "example.org/b"}))(t)), 0)
 
 	const each = time.Millisecond
