@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -229,7 +229,7 @@ func urlFault(api API, text string, key bool) string {
 		return "use an address such as https://api.example.com/v1"
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "use an address without a user, a query and a fragment; keys belong into key_env or key_file"
-	case u.Scheme == "http" && key && !loopback(u.Hostname()):
+	case u.Scheme == "http" && key && !httplimit.IsLoopback(u.Hostname()):
 		return "use https: a key would travel in the clear"
 	case port < 1 || port > 65535:
 		return "use a port from 1 to 65535"
@@ -241,10 +241,6 @@ func urlFault(api API, text string, key bool) string {
 		}
 	}
 	return ""
-}
-
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 var variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,127}$`)

@@ -3,13 +3,13 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // MaxFileBytes is the size limit of a file of models, 256 KiB.
@@ -120,10 +120,11 @@ func (p *Provider) key(getenv func(string) string) (k Key, why string) {
 		if rest, ok := strings.CutPrefix(name, "~/"); ok {
 			name = filepath.Join(getenv("HOME"), rest)
 		}
-		value, err := readKey(name)
+		text, err := disk.ReadBounded(name, maxKeyBytes+2)
 		if err != nil {
 			return Key{}, fmt.Sprintf("the key file %s can't be read: %v", p.KeyFile, plainPathError(err))
 		}
+		value := strings.TrimSpace(string(text))
 		if value == "" {
 			return Key{}, fmt.Sprintf("the key file %s is empty", p.KeyFile)
 		}
@@ -133,14 +134,4 @@ func (p *Provider) key(getenv func(string) string) (k Key, why string) {
 		return newKey(value), ""
 	}
 	return Key{}, ""
-}
-
-func readKey(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+2))
-	return strings.TrimSpace(string(data)), err
 }

@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -374,13 +373,9 @@ func validName(name string) error {
 	return nil
 }
 
+// readBounded reads a file that is no larger than a module may be.
 func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, abi.DefaultModuleBytes+1))
+	data, err := disk.ReadBounded(path, abi.DefaultModuleBytes+1)
 	if err == nil && len(data) > abi.DefaultModuleBytes {
 		err = fmt.Errorf("%s is larger than %d bytes", path, abi.DefaultModuleBytes)
 	}

@@ -12,6 +12,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -292,6 +293,16 @@ func (s *Set) Discard() {
 	for _, f := range s.files {
 		f.Discard()
 	}
+}
+
+// ReadBounded reads a file, of which it takes no more than so many bytes.
+func ReadBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // Exists says whether a name is that of a regular file, and not of a device or a pipe.

@@ -72,12 +72,12 @@ func (c *Client) client(r moduleref.Ref) *auth.Client {
 		return known
 	}
 	at := &url.URL{Scheme: "https", Host: host}
-	if loopback(host) {
+	if httplimit.IsLoopback(host) {
 		at.Scheme = "http"
 	}
 	inner := c.config.Transport
 	if inner == nil {
-		inner = newTransport(loopback(host))
+		inner = newTransport(httplimit.IsLoopback(host))
 	}
 	made := &auth.Client{
 		Client: &http.Client{
@@ -152,7 +152,7 @@ func (c *Client) remote(r moduleref.Ref) *remoteStore {
 		return known
 	}
 	made := &remoteStore{&remote.Repository{
-		Client: client, Reference: orasRef(r), PlainHTTP: loopback(orasRef(r).Host()), MaxMetadataBytes: maxManifest,
+		Client: client, Reference: orasRef(r), PlainHTTP: httplimit.IsLoopback(orasRef(r).Host()), MaxMetadataBytes: maxManifest,
 		ReferrerListMaxPages: maxPages,
 		SkipReferrersGC:      true, // lists that were replaced stay: whoever may push need not be one who may delete
 	}}
@@ -260,16 +260,16 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (g *guard) check(r *http.Request) error {
-	host, local := r.URL.Hostname(), loopback(g.registry.Host)
+	host, local := r.URL.Hostname(), httplimit.IsLoopback(g.registry.Host)
 	reject := func(why string) error {
 		return fmt.Errorf("%w: the registry %s leads to %s://%s: %s", errRejected, g.registry.Host, sanitize.Line(r.URL.Scheme), sanitize.Line(r.URL.Host), why)
 	}
 	switch {
 	case r.URL.User != nil:
 		return reject("an address with a user is not followed")
-	case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !local || !loopback(r.URL.Host)):
+	case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || !local || !httplimit.IsLoopback(r.URL.Host)):
 		return reject("only https is used, and http between loopback addresses")
-	case loopback(r.URL.Host) && !local || strings.HasSuffix(host, ".localhost"):
+	case httplimit.IsLoopback(r.URL.Host) && !local || strings.HasSuffix(host, ".localhost"):
 		return reject("loopback addresses are for registries on loopback")
 	}
 	if a, err := netip.ParseAddr(host); err == nil && !reachable(a, local) {
@@ -399,17 +399,4 @@ func unreachable(err error) bool {
 	}
 	_, ok := errors.AsType[net.Error](err)
 	return ok
-}
-
-// loopback says whether a host, with or without a port, is this machine: localhost, 127.0.0.0/8 or ::1.
-func loopback(host string) bool {
-	if at, err := netip.ParseAddrPort(host); err == nil {
-		return at.Addr().Unmap().IsLoopback()
-	}
-	name, _, _ := strings.Cut(host, ":")
-	if name == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && a.Unmap().IsLoopback()
 }

@@ -119,17 +119,12 @@ func ParseServer(base string, insecure bool) (*Server, error) {
 		return nil, errors.New("an address has no user and no password: use a token")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("%q: an address has no query", sanitize.Line(base))
-	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !insecure && !httplimit.IsLoopback(u.Hostname()):
 		return nil, fmt.Errorf("%q: use https, since the token must not go over the network in the clear", sanitize.Line(base))
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%q: use https", sanitize.Line(base))
 	}
 	return &Server{Base: u, Insecure: insecure}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // hider replaces the token, as it is and as addresses have it: servers quote requests.

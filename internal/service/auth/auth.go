@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
@@ -151,8 +152,8 @@ func (a *Authenticator) headers(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("Cache-Control", "no-store")                            // static files set another
-	if a.secure(r) && (r.TLS == nil || !IsLoopbackHost(r.Host)) { // browsers keep it for all ports of a name
+	h.Set("Cache-Control", "no-store")                                  // static files set another
+	if a.secure(r) && (r.TLS == nil || !httplimit.IsLoopback(r.Host)) { // browsers keep it for all ports of a name
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }

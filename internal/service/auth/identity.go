@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -215,20 +214,6 @@ func (a *Authenticator) validToken(ctx context.Context, hash string) (*store.Tok
 		return nil, nil //nolint:nilnil // there is none
 	}
 	return &t, err
-}
-
-// IsLoopbackHost says whether a host, with or without a port, is localhost or an address of loopback.
-func IsLoopbackHost(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }
 
 // clientKey is how clients without an identity are distinguished: by address, IPv6 by the network of 64 bits that one client may have.

@@ -19,6 +19,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -63,7 +64,7 @@ func (o *OIDC) Check(public *url.URL) error {
 	switch {
 	case public == nil:
 		return errors.New("OIDC needs the public URL of the server: the issuer sends people back there")
-	case err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !IsLoopbackHost(issuer.Host)):
+	case err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !httplimit.IsLoopback(issuer.Host)):
 		return fmt.Errorf("OIDC issuer %q: use an https URL", o.Issuer)
 	case o.ClientID == "":
 		return errors.New("OIDC needs a client ID")

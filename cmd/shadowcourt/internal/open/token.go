@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -130,7 +131,7 @@ func tokenFile(server string) (string, error) {
 
 // WarnOfClearText warns of a token that everybody on the way can read.
 func WarnOfClearText(stderr io.Writer, server, token string) {
-	if u, err := url.Parse(server); token == "" || err != nil || u.Scheme != "http" || auth.IsLoopbackHost(u.Host) {
+	if u, err := url.Parse(server); token == "" || err != nil || u.Scheme != "http" || httplimit.IsLoopback(u.Host) {
 		return
 	}
 	fmt.Fprintf(stderr, "warning: %s has no TLS: the token and the reports can be read on their way\n", sanitize.Line(server))

@@ -338,7 +338,7 @@ func Key(name string) (*record.Key, error) {
 	text, from := []byte(os.Getenv(variable)), "the variable "+variable+", which must hold the text of a key and not the name of its file"
 	if !fromEnv {
 		var err error
-		if text, err = ReadBounded(name, MaxKeyBytes); err != nil {
+		if text, err = disk.ReadBounded(name, MaxKeyBytes); err != nil {
 			return nil, fmt.Errorf("--key: %w", err)
 		}
 		from = "--key " + name
@@ -358,16 +358,6 @@ var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
 // looksSecret says whether a name may be the text of a key.
 func looksSecret(name string) bool {
 	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !disk.Exists(name)
-}
-
-// ReadBounded reads a file, of which it takes no more than so many bytes.
-func ReadBounded(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // WarnOfKey warns of the file of a secret key that others than its owner may read or write. Keys of variables, public keys, and what is no

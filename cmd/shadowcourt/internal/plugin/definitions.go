@@ -102,7 +102,7 @@ func (o *lockOptions) run(ctx context.Context, s cli.Streams, file string) error
 
 func (o *lockOptions) definitions(file string) (defs []*pipeline.Definition, rubric *audit.Rubric, err error) {
 	names := []string{file, open.ShippedLight}
-	if data, err := open.ReadBounded(file, audit.MaxFileBytes+1); err == nil && audit.IsRubric(data) && o.rubric == "" {
+	if data, err := disk.ReadBounded(file, audit.MaxFileBytes+1); err == nil && audit.IsRubric(data) && o.rubric == "" {
 		names, o.rubric = nil, file
 	}
 	if o.rubric != "" {
@@ -260,7 +260,7 @@ func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
 		def, err := open.Pipeline(path)
 		return l.pipeline(ctx, path, def, err)
 	}
-	data, err := open.ReadBounded(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
+	data, err := disk.ReadBounded(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
 	switch {
 	case err != nil:
 		def, err := open.Pipeline(path) // says it in its own words

@@ -500,7 +500,7 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 
 // keyPolicy is a policy that allows everything that a key has signed where a module is.
 func keyPolicy(name string, a *oci.Artifact) (*trust.Policy, error) {
-	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	text, err := disk.ReadBounded(name, open.MaxKeyBytes)
 	var p *trust.Policy
 	if err == nil {
 		p, err = trust.OfKey(filepath.Base(name), text, a.Ref.Repository())

@@ -482,7 +482,7 @@ func makeKey(out io.Writer, name string) error {
 // finishPair writes the public key beside a secret one that has none, as a run that was killed between the two leaves it. Beside one that
 // has it, a temporary file of a killed run is removed.
 func finishPair(out io.Writer, name string, exists error) error {
-	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	text, err := disk.ReadBounded(name, open.MaxKeyBytes)
 	if err != nil {
 		return exists
 	}

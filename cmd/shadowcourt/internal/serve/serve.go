@@ -22,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service"
@@ -224,7 +225,7 @@ func (o *options) tlsConfig() (*tls.Config, error) {
 }
 
 func proofKey(name string) (*record.Key, error) {
-	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	text, err := disk.ReadBounded(name, open.MaxKeyBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--proof-key: %w", err)
 	}
@@ -248,7 +249,7 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	}
 	secret := os.Getenv(secretVariable)
 	if o.secretFile != "" {
-		text, err := open.ReadBounded(o.secretFile, open.MaxKeyBytes)
+		text, err := disk.ReadBounded(o.secretFile, open.MaxKeyBytes)
 		if err != nil {
 			return nil, fmt.Errorf("--oidc-client-secret-file: %w", err)
 		}

@@ -149,13 +149,12 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/model parseCassette":                            "host/model FuzzCassette",
 	"host/model parseEntry":                               "host/model FuzzCassette",
 	"host/model parseJSON":                                "host/model FuzzAnswer",
-	"host/model readKey":                                  "no: takes the name of a file; it bounds the size",
 	"repo parse":                                          "repo FuzzParse",
 	"repo read":                                           "repo FuzzTree",
 	"repo readFile":                                       "repo FuzzTree",
 
 	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
-	"cmd/shadowcourt/internal/open ReadBounded":     "no: takes the name of a file; it bounds the size",
+	"internal/disk ReadBounded":                     "no: takes the name of a file; it bounds the size",
 	"cmd/shadowcourt/internal/alibi readAnswers":    "internal/answers FuzzRead",
 
 	"internal/trust Load":           "no: takes the name of a file; Parse reads it",
