@@ -117,7 +117,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	s := &Service{config: config, metrics: m, labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
-			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
+			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Now: config.Now,
 			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnCase: s.metrics.done,
 			Webhooks: config.Webhooks, PublicURL: config.PublicURL, OnMessage: func(hook, outcome string) { s.metrics.webhooks.WithLabelValues(hook, outcome).Inc() },
 		})

@@ -119,8 +119,8 @@ type EntryFilter struct {
 	Text string
 	// Generation that tried it.
 	Generation int64
-	// Tried leaves out entries that wait and faults; Faults gives only those with a fault.
-	Tried, Faults bool
+	// Tried leaves out entries that wait and faults.
+	Tried bool
 	// Corrected gives only entries with a correction, Uncorrected only those without.
 	Corrected, Uncorrected bool
 	// Doubtful leaves out entries with a doubt of less than InboxDoubt.
@@ -175,9 +175,6 @@ func (f *EntryFilter) where(ctx context.Context, d *database) where {
 		w.add(needsPerson)
 	} else if f.Tried {
 		w.add("status <> ''")
-	}
-	if f.Faults {
-		w.add("fault <> ''")
 	}
 	if f.Corrected {
 		w.add("correction <> 0")

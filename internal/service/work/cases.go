@@ -58,7 +58,7 @@ func (c caseWorker) Work(ctx context.Context, job *river.Job[store.CaseArgs]) er
 	if err != nil {
 		return err
 	}
-	done := Done{Docket: claim.Docket.ID, Generation: claim.Generation, Format: claim.Docket.Format}
+	var done Done
 	var o *store.Outcome
 	if job.Attempt > store.MaxAttempts {
 		o, done.Fault = &store.Outcome{Fault: claim.Untried()}, true

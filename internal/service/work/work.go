@@ -40,11 +40,10 @@ type Config struct {
 	Key *record.Key
 	// Workers is how many trials go on at once. Default: one for each processor.
 	Workers int
-	// Machine and Version describe the worker. Optional.
-	Machine, Version string
-	Now              func() time.Time
-	Logger           *slog.Logger       // default: none; with telemetry.Handler its lines have the ids of dockets and trials
-	Tracing          *telemetry.Tracing // default: none
+	Machine string // of the worker; optional
+	Now     func() time.Time
+	Logger  *slog.Logger       // default: none; with telemetry.Handler its lines have the ids of dockets and trials
+	Tracing *telemetry.Tracing // default: none
 	// Keep says what the worker that leads removes at times. Default: nothing but unfinished uploads of which nothing comes any more.
 	Keep store.Keep
 	// Stop is how long trials may go on when the worker is told to stop. Default: 30 s.
@@ -67,8 +66,6 @@ type Config struct {
 
 // Done is a case that has a verdict or a fault.
 type Done struct {
-	Docket, Generation int64
-	Format             string
 	// Result is that of the trial; nil where it was Known from an earlier one, or has a Fault.
 	Result       *trial.Result
 	Known, Fault bool
