@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +56,11 @@ type alibiInput struct {
 }
 
 func (s *Server) alibi(ctx context.Context, r *sdk.CallToolRequest, in alibiInput) (*sdk.CallToolResult, alibiOutput, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
-	if !s.beginCall() {
-		return nil, alibiOutput{}, errEnds
+	ctx, end, err := s.beginCall(ctx)
+	if err != nil {
+		return nil, alibiOutput{}, err
 	}
-	defer s.trials.Done()
+	defer end()
 	a := &asking{config: s.config.Alibi}
 	failures, err := a.prepare(ctx, s.config.Roots, &in)
 	if err != nil {
@@ -86,15 +85,21 @@ func (s *Server) alibi(ctx context.Context, r *sdk.CallToolRequest, in alibiInpu
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: out.text()}}}, out, nil
 }
 
-// beginCall has Close wait for a call, which leaves temporary folders otherwise. It is false once the server ends.
-func (s *Server) beginCall() bool {
+// beginCall has Close wait for a call, which leaves temporary folders otherwise, until end is called. The end of the server ends the call, too.
+func (s *Server) beginCall(ctx context.Context) (of context.Context, end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return false
+		return nil, nil, errEnds
 	}
 	s.trials.Add(1)
-	return true
+	of, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return of, func() {
+		stop()
+		cancel()
+		s.trials.Done()
+	}, nil
 }
 
 // asking is a call of the tool.
@@ -117,17 +122,8 @@ func (a *asking) prepare(ctx context.Context, roots *Roots, in *alibiInput) ([]d
 	if in.Budget < 0 || in.Budget > most {
 		return nil, fmt.Errorf("budget_seconds %d: use 1 to %d", in.Budget, most)
 	}
-	a.budget = a.config.Lab.Budget
-	if in.Budget > 0 {
-		a.budget = time.Duration(in.Budget) * time.Second
-	}
-	base := in.Base
-	if base == "" {
-		base = a.config.Base
-	}
-	if base == "" {
-		base = investigate.AutoBase
-	}
+	a.budget = cmp.Or(time.Duration(in.Budget)*time.Second, a.config.Lab.Budget)
+	base := cmp.Or(in.Base, a.config.Base, investigate.AutoBase)
 	for _, revision := range []string{base, in.Target} {
 		if len(revision) > maxRevisionBytes || strings.HasPrefix(revision, "-") {
 			return nil, fmt.Errorf("%.40q is no revision", revision)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,9 +132,7 @@ func cause(err error) error {
 
 // source gives the real path of a folder with tests; without a name that of the first root.
 func (r *Roots) source(name string) (string, error) {
-	if name == "" {
-		name = "."
-	}
+	name = cmp.Or(name, ".")
 	in, rest, err := r.find(name)
 	if err != nil {
 		return "", err

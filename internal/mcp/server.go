@@ -7,6 +7,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,9 +80,7 @@ type Server struct {
 
 // New makes a server. Its caller closes it.
 func New(c Config) *Server {
-	if c.Answer == 0 {
-		c.Answer = waitForAnswer
-	}
+	c.Answer = cmp.Or(c.Answer, waitForAnswer)
 	s := &Server{config: c, asking: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.server = sdk.NewServer(&sdk.Implementation{Name: "shadowcourt", Title: "Shadowcourt", Version: c.Version}, &sdk.ServerOptions{

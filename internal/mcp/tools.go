@@ -79,10 +79,7 @@ func (s *Server) addTools() {
 
 // open opens a report, which is given as a text or by its path.
 func (s *Server) open(ctx context.Context, in *reportInput) (*run.Dockets, error) {
-	format := in.Format
-	if format == "" {
-		format = run.Auto
-	}
+	format := cmp.Or(in.Format, run.Auto)
 	if err := run.CheckFormat(format); err != nil {
 		return nil, fmt.Errorf("format %w", err)
 	}
@@ -135,19 +132,17 @@ func meanings(h *host.Host, e *docket.Entry) map[string]string {
 }
 
 func (s *Server) tryCases(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
-	if !s.beginCall() {
-		return nil, triedOutput{}, errEnds
+	ctx, end, err := s.beginCall(ctx)
+	if err != nil {
+		return nil, triedOutput{}, err
 	}
-	defer s.trials.Done()
+	defer end()
 	out := triedOutput{Results: []map[string]any{}, Labels: map[string]string{}, Faults: []string{}}
-	h, end, cases, faults, err := s.entries(ctx, &in)
+	h, release, cases, faults, err := s.entries(ctx, &in)
 	if err != nil {
 		return nil, out, err
 	}
-	defer end()
+	defer release()
 	out.Faults = append(out.Faults, faults...)
 	var table bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
