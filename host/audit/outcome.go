@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,9 +130,7 @@ func (f *Facts) Add(sourceRef string, status abi.QuoteStatus, document string) {
 	}
 	known := f.refs[sourceRef]
 	known.stands = known.stands || status != abi.QuoteAbsent
-	if known.document == "" {
-		known.document = document
-	}
+	known.document = cmp.Or(known.document, document)
 	f.refs[sourceRef] = known
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -150,13 +151,9 @@ func (r *Rubric) Position(path string) pipeline.Position {
 // Complete fills in the defaults. [Parse] does it already; a Rubric made in Go needs it before [Rubric.Validate].
 func (r *Rubric) Complete() {
 	for i := range r.Judges {
-		if r.Judges[i].Module == "" {
-			r.Judges[i].Module = r.Judges[i].ID
-		}
+		r.Judges[i].Module = cmp.Or(r.Judges[i].Module, r.Judges[i].ID)
 	}
 	for i := range r.Criteria {
-		if r.Criteria[i].Weight == 0 {
-			r.Criteria[i].Weight = 1
-		}
+		r.Criteria[i].Weight = cmp.Or(r.Criteria[i].Weight, 1)
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,9 +73,7 @@ func (j *Judgement) Voices(c *Criterion) []Voice {
 			}
 		} else {
 			v.Standing, v.Why = Missing, j.Missing[id]
-			if v.Why == "" {
-				v.Why = "it gave no opinion"
-			}
+			v.Why = cmp.Or(v.Why, "it gave no opinion")
 		}
 		voices[i] = v
 	}
@@ -217,9 +216,6 @@ func OneLine(s string) string {
 
 // ended puts one full stop, or none, behind a sentence, which gets one line.
 func ended(s, stop string) string {
-	s = strings.TrimRight(strings.TrimSpace(OneLine(s)), ".")
-	if s == "" {
-		s = "no argument"
-	}
+	s = cmp.Or(strings.TrimRight(strings.TrimSpace(OneLine(s)), "."), "no argument")
 	return s + stop
 }

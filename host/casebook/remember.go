@@ -127,9 +127,7 @@ func rowOf(e *Entry) (row, error) {
 		return r, nil
 	}
 	v := *e.Verdict
-	if v.Origin == "" {
-		v.Origin = Decided
-	}
+	v.Origin = cmp.Or(v.Origin, Decided)
 	switch {
 	case !isName(v.Status) || !isName(v.Classification):
 		return row{}, errName

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -196,12 +197,8 @@ func builtinPersona(id string) (Persona, bool) {
 // Complete fills in the defaults of everything but Court, whose zero values mean themselves. [Parse] does it already;
 // a Definition made in Go needs it before [NewGraph]. Completing twice changes nothing more.
 func (d *Definition) Complete() {
-	if d.Clerk == "" {
-		d.Clerk = DefaultClerk
-	}
-	if d.Done == "" {
-		d.Done = EndDone
-	}
+	d.Clerk = cmp.Or(d.Clerk, DefaultClerk)
+	d.Done = cmp.Or(d.Done, EndDone)
 	rules := make(map[abi.Family]FamilyRule)
 	for _, r := range Families() {
 		rules[r.Family] = r
@@ -211,12 +208,8 @@ func (d *Definition) Complete() {
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
-		if e.Evaluator == "" {
-			e.Evaluator = e.ID
-		}
-		if e.Module == "" {
-			e.Module = d.Clerk
-		}
+		e.Evaluator = cmp.Or(e.Evaluator, e.ID)
+		e.Module = cmp.Or(e.Module, d.Clerk)
 	}
 	d.completePersonas()
 }

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -266,14 +267,10 @@ func difference(lines []string) []value {
 			plus = word + ": "
 		case line[0] == '-' && removed == "":
 			removed = text
-			if first == "" {
-				first = minus
-			}
+			first = cmp.Or(first, minus)
 		case line[0] == '+' && added == "":
 			added = text
-			if first == "" {
-				first = plus
-			}
+			first = cmp.Or(first, plus)
 		}
 	}
 	if removed == "" || added == "" {

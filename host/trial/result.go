@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -218,10 +219,7 @@ type Problem struct {
 
 // NewFailure composes the message of a failure. persona and digest may be empty.
 func NewFailure(cause Cause, node, persona, module, digest, detail string) *Failure {
-	who := persona
-	if who == "" {
-		who = module
-	}
+	who := cmp.Or(persona, module)
 	if digest != "" {
 		who += " (" + digest + ")"
 	}

@@ -10,6 +10,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -181,9 +182,7 @@ func (f *File) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	if err != nil {
 		err = named(f.name, err)
-		if f.err == nil {
-			f.err = err
-		}
+		f.err = cmp.Or(f.err, err)
 	}
 	return n, err
 }

@@ -5,6 +5,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,23 +177,13 @@ func Observe(t *trial.Trial) Observation {
 }
 
 func challenged(b *abi.DefenseBrief) bool {
-	if b.AlternativeHypothesis != nil || b.MotionToDismiss {
-		return true
-	}
-	for i := range b.Challenges {
-		if b.Challenges[i].Severity == abi.Fatal {
-			return true
-		}
-	}
-	return false
+	return b.AlternativeHypothesis != nil || b.MotionToDismiss ||
+		slices.ContainsFunc(b.Challenges, func(c abi.Challenge) bool { return c.Severity == abi.Fatal })
 }
 
 // Answer is the court's; where it left the case open, and where there was no trial, Light's answer stands.
 func (o *Observation) Answer() string {
-	if o.Final.Classification != "" {
-		return o.Final.Classification
-	}
-	return o.Light.Classification
+	return cmp.Or(o.Final.Classification, o.Light.Classification)
 }
 
 // Known says that the right label is known.
@@ -455,9 +446,7 @@ func (c *CandidateComparison) Add(t, shown *trial.Trial) {
 	r.CandidateMistrials += one(other.Final.Status == trial.Mistrial)
 	mark := Mark("")
 	if compared.Known {
-		if r.Truth == nil {
-			r.Truth = &CandidateTruth{}
-		}
+		r.Truth = cmp.Or(r.Truth, &CandidateTruth{})
 		court, candidate := one(compared.CourtRight), one(compared.BesideRight)
 		k := r.Truth
 		k.Cases, k.CourtRight, k.CandidateRight = k.Cases+1, k.CourtRight+court, k.CandidateRight+candidate

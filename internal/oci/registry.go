@@ -304,10 +304,7 @@ func sameSite(at, other *url.URL) bool {
 }
 
 func port(u *url.URL) string {
-	if u.Port() != "" {
-		return u.Port()
-	}
-	return map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme])
 }
 
 // newTransport makes connections for registries on loopback, or for others.

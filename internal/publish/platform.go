@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ var platforms = []struct {
 	}},
 	{"Azure Pipelines", "TF_BUILD", func(v func(string) string) Run {
 		r := Run{Repository: repositoryPath(v("BUILD_REPOSITORY_NAME")), Number: numberOf(v("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")), Head: commitOf(v("BUILD_SOURCEVERSION"))}
-		if r.Number == 0 {
-			r.Number = numberOf(v("SYSTEM_PULLREQUEST_PULLREQUESTID"))
-		}
+		r.Number = cmp.Or(r.Number, numberOf(v("SYSTEM_PULLREQUEST_PULLREQUESTID")))
 		if id := numberOf(v("BUILD_BUILDID")); id > 0 {
 			r.Link = linkOf(strings.TrimSuffix(v("SYSTEM_TEAMFOUNDATIONCOLLECTIONURI"), "/") + "/" + url.PathEscape(v("SYSTEM_TEAMPROJECT")) + "/_build/results?buildId=" + strconv.Itoa(id))
 		}

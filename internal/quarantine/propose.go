@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -250,12 +251,8 @@ func (p *proposal) add() error {
 	return nil
 }
 
-func sorted(found map[string]*Entry) (list []*Entry) {
-	for _, e := range found {
-		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b *Entry) int { return cmp.Compare(a.Test, b.Test) })
-	return list
+func sorted(found map[string]*Entry) []*Entry {
+	return slices.SortedFunc(maps.Values(found), func(a, b *Entry) int { return cmp.Compare(a.Test, b.Test) })
 }
 
 // close removes what has expired and what has stopped, and lists what was counted of the others.

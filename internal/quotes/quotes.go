@@ -3,6 +3,7 @@
 package quotes
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -69,12 +70,7 @@ func (d *Documents) Cites(sourceRef, content string) bool {
 }
 
 func (d *Documents) anyLine(i int, lines []string) bool {
-	for _, line := range lines {
-		if strings.Contains(d.fold(i), line) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(d.fold(i), line) })
 }
 
 // claims says whether a source_ref names the document: by its name alone, or by its name and a place, such as `log:L83` and

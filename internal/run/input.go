@@ -2,6 +2,7 @@ package run
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -583,9 +584,4 @@ func (w *matches) take(name string, left []string) error {
 	return nil
 }
 
-func orHere(folder string) string {
-	if folder == "" {
-		return "."
-	}
-	return folder
-}
+func orHere(folder string) string { return cmp.Or(folder, ".") }

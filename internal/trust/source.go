@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,9 +222,7 @@ func limit(key string, of func(*abi.LimitRequest) *int) field {
 			return strconv.Itoa(*of(m.Limits))
 		},
 		func(m *abi.Manifest, s string) (err error) {
-			if m.Limits == nil {
-				m.Limits = &abi.LimitRequest{}
-			}
+			m.Limits = cmp.Or(m.Limits, &abi.LimitRequest{})
 			*of(m.Limits), err = strconv.Atoi(s)
 			return err
 		},

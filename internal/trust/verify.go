@@ -79,9 +79,7 @@ func isSignature(mediaType string) bool {
 // Verify says of each document that is a signature who made it, and whether it counts. Others are left out. Errors are in [Signature.Why]. With the zero
 // time, dates don't matter.
 func (p *Policy) Verify(ctx context.Context, s Subject, documents []Document, now time.Time) []Signature {
-	if p == nil {
-		p = &Policy{}
-	}
+	p = cmp.Or(p, &Policy{})
 	v := &verifier{policy: p, subject: s, now: now}
 	var all []Signature
 	for _, d := range documents {

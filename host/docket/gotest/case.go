@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -104,9 +105,7 @@ func TestsOf(c *abi.Case) []Test {
 	for _, l := range logged {
 		if l.Name == t.Name {
 			t.Elapsed = l.Elapsed
-			if t.Package == "" {
-				t.Package = l.Package
-			}
+			t.Package = cmp.Or(t.Package, l.Package)
 		}
 	}
 	return []Test{t}

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"encoding/xml"
 	"strconv"
 	"strings"
@@ -170,9 +171,7 @@ func newTest(start xml.StartElement, line int) *test {
 	if c.name == "" && report.Attribute(start, "name") != "" {
 		c.unnamed = true
 		c.name, c.class = c.class, ""
-		if c.name == "" {
-			c.name = c.file
-		}
+		c.name = cmp.Or(c.name, c.file)
 	}
 	return c
 }

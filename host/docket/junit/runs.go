@@ -187,10 +187,5 @@ func sharesTitles(c *abi.Case) bool {
 // namesAreUnique says whether the report is one of a language of which the tests' names are: Go numbers subtests that would
 // have one name, and pytest tells the parameters. Elsewhere the rows of a table may share one.
 func namesAreUnique(documents []abi.Document) bool {
-	for i := range documents {
-		if strings.Contains(documents[i].Text, ".go:") || strings.Contains(documents[i].Text, ".py:") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(documents, func(d abi.Document) bool { return strings.Contains(d.Text, ".go:") || strings.Contains(d.Text, ".py:") })
 }

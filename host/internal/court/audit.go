@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func NewAudit(config AuditConfig) (*Audit, error) {
 	if err := config.Rubric.Validate(); err != nil {
 		return nil, err
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	a := &Audit{config: config, rubric: config.Rubric, scored: config.Rubric.Scored(), weighings: config.Rubric.Weighings()}
 	if a.graph, err = pipeline.NewGraph(config.Pipeline); err != nil {
 		return nil, err

@@ -189,9 +189,7 @@ func (t *auditTrial) fanOut(ctx context.Context, node *pipeline.Node, visit, lim
 		if a.err == nil {
 			a.err = t.state.Apply(a.update)
 		}
-		if fatal == nil {
-			fatal = a.err
-		}
+		fatal = cmp.Or(fatal, a.err)
 	}
 	arrange := t.audit.config.Arrange
 	if arrange == nil {

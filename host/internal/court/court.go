@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func New(config Config) (*Court, error) {
 			return nil, fmt.Errorf("the shipped pipeline: %w", err)
 		}
 	}
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
+	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	c := &Court{config: config, domain: newDomain(config.Profile, !config.Unprepared), outlooks: &outlooks{}}
 	var err error
 	if c.graph, err = pipeline.NewGraph(def); err != nil {

@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -41,10 +42,7 @@ func (t *Trial) hear(node *pipeline.Node, visit int) (again bool, err error) {
 }
 
 func (t *Trial) maxRounds(node *pipeline.Node) int {
-	if node.Rounds > 0 {
-		return node.Rounds
-	}
-	return t.court.limits.MaxRounds
+	return cmp.Or(node.Rounds, t.court.limits.MaxRounds)
 }
 
 // turn lets one persona speak, and writes what is new into the round.
@@ -90,36 +88,19 @@ func (t *Trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 // raised says whether the same persona raised a challenge of this item before that was as strong.
 func (t *Trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 	seen := func(list []abi.Challenge) bool {
-		for _, old := range list {
-			if old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list, func(old abi.Challenge) bool {
+			return old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity)
+		})
 	}
-	if seen(t.pass.Contested) || seen(t.pass.Brief.Challenges) || seen(round.NewChallenges) {
-		return true
-	}
-	for i := range t.pass.Hearing.Rounds {
-		if seen(t.pass.Hearing.Rounds[i].NewChallenges) {
-			return true
-		}
-	}
-	return false
+	return seen(t.pass.Contested) || seen(t.pass.Brief.Challenges) || seen(round.NewChallenges) ||
+		slices.ContainsFunc(t.pass.Hearing.Rounds, func(r abi.HearingRound) bool { return seen(r.NewChallenges) })
 }
 
 // onTable says whether an item was there before.
 func (t *Trial) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
 	seen := func(list []abi.IndictmentItem) bool { return abi.HasItem(list, item.SourceRef, item.Content) }
-	if seen(t.pass.Indictment.Evidence) || seen(round.NewItems) {
-		return true
-	}
-	for i := range t.pass.Hearing.Rounds {
-		if seen(t.pass.Hearing.Rounds[i].NewItems) {
-			return true
-		}
-	}
-	return false
+	return seen(t.pass.Indictment.Evidence) || seen(round.NewItems) ||
+		slices.ContainsFunc(t.pass.Hearing.Rounds, func(r abi.HearingRound) bool { return seen(r.NewItems) })
 }
 
 // stands says whether a new item is an item of the case, or cites a document and quotes it word for word. A party speaks for itself:
@@ -157,10 +138,7 @@ func assign(personas []*pipeline.Persona, defense *pipeline.Persona, charge stri
 }
 
 func contester(personas []*pipeline.Persona, defense *pipeline.Persona, charge string, item *abi.IndictmentItem) *pipeline.Persona {
-	element := item.Element
-	if element == "" {
-		element = abi.Earth
-	}
+	element := cmp.Or(item.Element, abi.Earth)
 	for _, p := range personas {
 		if p.Contests != element {
 			continue

@@ -52,9 +52,7 @@ func newLightGraph(def *pipeline.Definition) (*lightGraph, error) {
 			g.again = n
 		}
 	}
-	if g.again == nil {
-		g.again = graph.Start()
-	}
+	g.again = cmp.Or(g.again, graph.Start())
 	return g, nil
 }
 
@@ -317,9 +315,7 @@ func precedent(prior, label, reasoning string, confidence float64, confirmed boo
 		return nil
 	}
 	e := abi.Evidence{SourceRef: abi.CasebookSource + ":" + prior, Content: reasoning, RelevanceConfidence: confidence}
-	if e.Content == "" {
-		e.Content = "an earlier case, " + prior + ", was " + label
-	}
+	e.Content = cmp.Or(e.Content, "an earlier case, "+prior+", was "+label)
 	if confirmed {
 		e.Supports = label
 	}

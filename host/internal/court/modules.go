@@ -2,6 +2,7 @@ package court
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (
 		if err == nil && maps.EqualFunc(first, second, bytes.Equal) {
 			return Files(second), nil
 		}
-		if err == nil {
-			err = errUnsteady
-		}
+		err = cmp.Or(err, errUnsteady)
 		if !Changing(err) {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package court
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -230,9 +231,7 @@ func needs(node *pipeline.Node, there bool, what string) error {
 // sign writes the speaker's name under challenges that have none.
 func sign(challenges []abi.Challenge, speaker string) {
 	for i := range challenges {
-		if challenges[i].By == "" {
-			challenges[i].By = speaker
-		}
+		challenges[i].By = cmp.Or(challenges[i].By, speaker)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,7 @@ func New(_ context.Context, config Config) (*Engine, error) {
 		modules: map[*Module]struct{}{},
 	}
 	extismSurface(e.surface)
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
-	}
+	e.log = cmp.Or(e.log, slog.New(slog.DiscardHandler))
 	if e.now = config.Now; e.now == nil {
 		e.now = time.Now //nolint:forbidigo // the default of an injected clock
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -151,12 +152,7 @@ func (e *LoadError) Unwrap() []error {
 
 // Has reports whether a fault of that code is among them.
 func (e *LoadError) Has(code FaultCode) bool {
-	for _, f := range e.Faults {
-		if f.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Faults, func(f Fault) bool { return f.Code == code })
 }
 
 // calls are the kinds of calls with their exports, in the order of the contract.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
@@ -86,9 +87,7 @@ func newProvider(config *OIDC, public *url.URL) (*provider, error) {
 		return nil, err
 	}
 	p := &provider{config: config, callback: public.JoinPath(CallbackPath).String(), client: config.Client}
-	if p.client == nil {
-		p.client = &http.Client{Timeout: 10 * time.Second, Transport: bounded{http.DefaultTransport}}
-	}
+	p.client = cmp.Or(p.client, &http.Client{Timeout: 10 * time.Second, Transport: bounded{http.DefaultTransport}})
 	return p, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -399,12 +400,7 @@ func openPostgres(ctx context.Context, config *Config, send func(Event)) (*datab
 // postgresCode says whether an error of the server has one of some codes.
 func postgresCode(err error, codes ...string) bool {
 	coded, ok := errors.AsType[*pgconn.PgError](err)
-	for _, code := range codes {
-		if ok && coded.Code == code {
-			return true
-		}
-	}
-	return false
+	return ok && slices.Contains(codes, coded.Code)
 }
 
 // lostRace says whether a transaction was rolled back for another one: a deadlock, or no serial order.

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,9 +143,7 @@ func clientOf(environ []string, log *slog.Logger) (*client, error) {
 	if variable, value := otlp("PROTOCOL"); value != "" && value != "http/protobuf" {
 		return nil, fmt.Errorf("%s: %q is not supported: use http/protobuf", variable, value)
 	}
-	if endpoint == "" {
-		endpoint = "http://localhost:4318" // the exporter's default, by its specification
-	}
+	endpoint = cmp.Or(endpoint, "http://localhost:4318") // the exporter's default, by its specification
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s: use a URL such as http://localhost:4318", variable) // without the value: it may have a password

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -346,9 +347,7 @@ func (r *auditRun) note(a *trial.Audit) {
 			continue
 		}
 		seen[e.Persona] = true
-		if r.failed[e.Persona] == nil {
-			r.failed[e.Persona] = &failedBranch{first: e}
-		}
+		r.failed[e.Persona] = cmp.Or(r.failed[e.Persona], &failedBranch{first: e})
 		r.failed[e.Persona].audits++
 	}
 }

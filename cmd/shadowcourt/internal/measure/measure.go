@@ -3,6 +3,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -607,15 +608,11 @@ func (o *fitOptions) check(dockets []string) error {
 // fit fits on the entries, with the Light that is to answer for them.
 func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*measure.Fitted, error) {
 	config := measure.FitConfig{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Progress: light.Progress.Say}
-	if config.Name == "" {
-		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
-	}
+	config.Name = cmp.Or(config.Name, strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output)))
 	if config.Name == stdStream {
 		config.Name = "fitted"
 	}
-	if config.Workers == 0 {
-		config.Workers = runtime.GOMAXPROCS(0)
-	}
+	config.Workers = cmp.Or(config.Workers, runtime.GOMAXPROCS(0))
 	if o.outcomes != "" {
 		file, err := os.Open(o.outcomes)
 		if err != nil {

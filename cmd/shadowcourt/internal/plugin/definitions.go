@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,17 +71,12 @@ func (o *lockOptions) run(ctx context.Context, s cli.Streams, file string) error
 	if err != nil {
 		return err
 	}
-	output := o.output
-	if output == "" {
-		output = open.LockFile(file)
-	}
+	output := cmp.Or(o.output, open.LockFile(file))
 	pinned, err := trust.FindLock(output)
 	if err != nil {
 		return cli.InputError(err)
 	}
-	if pinned == nil {
-		pinned = &trust.Lock{}
-	}
+	pinned = cmp.Or(pinned, &trust.Lock{})
 	if err := fetched.Lock(pinned, rubric, defs...); err != nil {
 		return err
 	}

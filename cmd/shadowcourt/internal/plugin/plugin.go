@@ -157,9 +157,7 @@ without node calls, ...) is rejected; ` + "`plugin check`" + ` compares it with 
 			if err != nil {
 				return cli.InputError(err)
 			}
-			if output == "" {
-				output = args[0]
-			}
+			output = cmp.Or(output, args[0])
 			if err := disk.Replace(output, annotated); err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -357,9 +358,4 @@ func (t *replayTally) tellDifference(w io.Writer, r *replay.Replayed) error {
 	return nil
 }
 
-func orAbsent(s string) string {
-	if s == "" {
-		return "(absent)"
-	}
-	return s
-}
+func orAbsent(s string) string { return cmp.Or(s, "(absent)") }

@@ -171,12 +171,7 @@ func words(expression string, words ...string) pattern {
 }
 
 func (p pattern) has(line string) bool {
-	for _, w := range p.words {
-		if strings.Contains(line, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.words, func(word string) bool { return strings.Contains(line, word) })
 }
 
 // MatchString says whether the expression matches.

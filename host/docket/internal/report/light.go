@@ -6,6 +6,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -34,9 +35,7 @@ type IDs struct {
 
 // Unique gives id, or where it was given before id#2 and so on, as several failures of one test have it. An empty id is "unknown".
 func (i *IDs) Unique(id string) string {
-	if id == "" {
-		id = "unknown"
-	}
+	id = cmp.Or(id, "unknown")
 	if i.given == nil {
 		i.given = map[string]int{}
 	}
@@ -241,12 +240,7 @@ func lightRules() []LightRule {
 
 // environment says whether an error of the environment stands in a log.
 func environment(lines []string) bool {
-	for _, r := range systemRules() {
-		if r.Supports == SystemIssue && anyLine(lines, r.Match) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(systemRules(), func(r Rule) bool { return r.Supports == SystemIssue && anyLine(lines, r.Match) })
 }
 
 func aLine(matches func(string) bool) func(string, []string) bool {

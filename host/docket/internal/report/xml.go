@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -345,9 +346,7 @@ func (s *source) follow(c rune) error {
 		if head, _ := s.in.Peek(2); len(head) > 0 && head[0] == '!' && (len(head) < 2 || head[1] != '-' && head[1] != '[') {
 			return &stream.TextError{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
 		}
-		if s.kind == 0 {
-			s.kind = '<'
-		}
+		s.kind = cmp.Or(s.kind, '<')
 	case s.kind == 0:
 		s.kind = 't'
 	case s.kind == '<' && s.length == 2 && (c == '!' || c == '?'):

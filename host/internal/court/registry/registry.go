@@ -335,10 +335,5 @@ func (e *RejectedError) Error() string {
 
 // Has reports whether a fault of that code is among them.
 func (e *RejectedError) Has(code FaultCode) bool {
-	for _, f := range e.Faults {
-		if f.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Faults, func(f Fault) bool { return f.Code == code })
 }

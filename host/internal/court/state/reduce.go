@@ -196,10 +196,7 @@ func (j journal[T]) merge(into log[T], update []T) {
 
 // sorted gives the entries in the order of node, pass and sequence.
 func (j journal[T]) sorted(held log[T]) []T {
-	list := make([]T, 0, len(held))
-	for _, v := range held {
-		list = append(list, v)
-	}
+	list := slices.AppendSeq(make([]T, 0, len(held)), maps.Values(held))
 	slices.SortFunc(list, func(a, b T) int { return comparePositions(j.at(&a), j.at(&b)) })
 	return list
 }

@@ -168,10 +168,7 @@ func (s *State) Snapshot() abi.Snapshot {
 func snapshotEvidences(sets map[string]evidenceSet) map[string][]abi.Evidence {
 	lists := make(map[string][]abi.Evidence, len(sets))
 	for key, set := range sets {
-		list := make([]abi.Evidence, 0, len(set))
-		for _, item := range set {
-			list = append(list, item)
-		}
+		list := slices.AppendSeq(make([]abi.Evidence, 0, len(set)), maps.Values(set))
 		slices.SortFunc(list, func(a, b abi.Evidence) int {
 			if c := cmp.Compare(a.SourceRef, b.SourceRef); c != 0 {
 				return c

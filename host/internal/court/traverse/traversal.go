@@ -57,10 +57,7 @@ type Config struct {
 // [*StepLimitError], the cause of a context that is done between two steps, or what Config.Ended gives in its place, and whatever the
 // visitor returns, wrapped. A context that is done during a step does not end the traversal before the step's edges were asked.
 func Run(ctx context.Context, graph *pipeline.Graph, visitor Visitor, config Config) (*Outcome, error) {
-	node := config.Start
-	if node == nil {
-		node = graph.Start()
-	}
+	node := cmp.Or(config.Start, graph.Start())
 	ended := config.Ended
 	if ended == nil {
 		ended = context.Cause
@@ -157,9 +154,7 @@ func choose(answers []EdgeAnswer) *pipeline.Edge {
 		switch {
 		case !a.Fires:
 		case a.Edge.FromAny():
-			if fromAny == nil {
-				fromAny = a.Edge
-			}
+			fromAny = cmp.Or(fromAny, a.Edge)
 		case own == nil:
 			own = a.Edge
 		}
