@@ -28,6 +28,13 @@ func TestAccept_AK5_TheTestOfTheBaseIsTheOneOfHead(t *testing.T) {
 	}{
 		{"moved", "TestShop", map[string]string{"a/a_test.go": pack("a", "Shop")}, map[string]string{"b/a_test.go": pack("a", "Shop")}, "a", abi.OutcomeNoTest, plan.Moved + "a/a_test.go"},
 		{
+			"moved and rewritten", "TestShop",
+			map[string]string{"a/a_test.go": pack("a", "Shop")},
+			map[string]string{"b/a_test.go": strings.Repeat("// More.\n", 9) + pack("b", "Shop")},
+			"a",
+			abi.OutcomeNoTest, plan.Moved + "a/a_test.go",
+		},
+		{
 			"new in a moved file", "TestNew",
 			map[string]string{"a/a_test.go": pack("a", "Shop")},
 			map[string]string{"b/a_test.go": pack("a", "Shop") + "\nfunc TestNew(t *testing.T) { t.Fail() }\n"},

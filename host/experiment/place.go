@@ -132,7 +132,13 @@ func (l *Lab) absence(ctx context.Context, f *failure) string {
 		if had || f.project != nil && file != f.project.path() || f.project == nil && path.Dir(file) != path.Join(f.goTest.module, f.goTest.folder) || !has(head, file) {
 			continue
 		}
-		if from, _, err := repo.Renamed(ctx, head, base, file, maxMoved); err == nil && from != "" && has(base, from) {
+		from, _, err := repo.Renamed(ctx, head, base, file, maxMoved)
+		for _, other := range head.Changed(base) { // what kept its name may have been rewritten
+			if _, left := head.File(other); from == "" && !left && path.Base(other) == path.Base(file) && has(base, other) {
+				from = other
+			}
+		}
+		if err == nil && from != "" && has(base, from) {
 			return plan.Moved + from
 		}
 		if is, _ := head.File(file); is.Untracked() {
