@@ -75,7 +75,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Show: append(g.libraries(), g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
 		Limits: env.Limits,
 	})
 	if err != nil {
@@ -91,6 +91,14 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 		made.lacks = g.lacks(ctx, w, b, env, traceFile(env.Scratch, testLog), result.Asked)
 	}
 	return made, err
+}
+
+// libraries are the folders in which the loader looks for some, but for those of the checkout, which are no other tree's.
+func (g *goTests) libraries() []string {
+	return slices.DeleteFunc(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), func(dir string) bool {
+		real, _ := filepath.EvalSymlinks(dir)
+		return within(g.hide, real) || within(real, g.hide)
+	})
 }
 
 // read tells what a run showed of one of its tests.
