@@ -73,9 +73,15 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
+	variables, libraries := g.environment(env, b.dir), g.paths(os.Getenv("LD_LIBRARY_PATH"), w.source())
+	for i, v := range variables {
+		if name, list, _ := strings.Cut(v, "="); !env.Native && (name == "PATH" || name == "LD_LIBRARY_PATH") {
+			variables[i] = name + "=" + strings.Join(g.paths(list, w.source()), string(filepath.ListSeparator))
+		}
+	}
 	result, err := isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: append(g.libraries(), g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Args: args, Dir: b.dir, Env: variables, Scratch: env.Scratch, Overlays: overlays,
+		Show: append(libraries, g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
 		Limits: env.Limits,
 	})
 	if err != nil {
@@ -93,12 +99,16 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	return made, err
 }
 
-// libraries are the folders in which the loader looks for some, but for those of the checkout, which are no other tree's.
-func (g *goTests) libraries() []string {
-	return slices.DeleteFunc(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), func(dir string) bool {
-		real, _ := filepath.EvalSymlinks(dir)
-		return within(g.hide, real) || within(real, g.hide)
-	})
+// paths are the folders of a list, those of the checkout as they are in a tree: what they have is no other tree's.
+func (g *goTests) paths(list, source string) []string {
+	folders := filepath.SplitList(list)
+	for i, folder := range folders {
+		at, _ := filepath.EvalSymlinks(folder)
+		if rel, err := filepath.Rel(g.hide, at); err == nil && filepath.IsLocal(rel) {
+			folders[i] = filepath.Join(source, rel)
+		}
+	}
+	return folders
 }
 
 // read tells what a run showed of one of its tests.

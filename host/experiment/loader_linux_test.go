@@ -3,8 +3,8 @@
 package experiment_test
 
 import (
+	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,29 +13,38 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// TestAccept_AK5_TheBaseLoadsNoLibraryOfTheCheckout, where the user's variable for the loader names a folder of it.
-func TestAccept_AK5_TheBaseLoadsNoLibraryOfTheCheckout(t *testing.T) {
+// TestAccept_AK5_TheBaseHasNoLibraryOrProgramOfTheCheckout, where the user's paths name a folder of it.
+func TestAccept_AK5_TheBaseHasNoLibraryOrProgramOfTheCheckout(t *testing.T) {
 	userWith(t)
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	must.Git(t, dir, "init", "-q", "-b", "main")
-	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "lib/rate": "good", "shop_test.go": `package shop
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "lib/rate": "#!/bin/sh\necho good\n", "shop_test.go": `package shop
 
-import ("os"; "testing")
+import ("os"; "os/exec"; "strings"; "testing")
 
-func TestShop(t *testing.T) {
-	if rate, _ := os.ReadFile(os.Getenv("LD_LIBRARY_PATH") + "/rate"); string(rate) == "bad" {
-		t.Fatalf("the rate is %s", rate)
+func TestLoads(t *testing.T) {
+	if rate, _ := os.ReadFile(os.Getenv("LD_LIBRARY_PATH") + "/rate"); !strings.Contains(string(rate), "good") {
+		t.Fatal("the rate is bad")
+	}
+}
+
+func TestRuns(t *testing.T) {
+	if rate, _ := exec.Command("rate").Output(); string(rate) != "good\n" {
+		t.Fatal("the rate is bad")
 	}
 }
 `})
+	must.Do(t, os.Chmod(filepath.Join(dir, "lib", "rate"), 0o700))
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "base")
-	must.Write(t, dir, map[string]string{"lib/rate": "bad"})
+	must.Write(t, dir, map[string]string{"lib/rate": "#!/bin/sh\necho bad\n"})
 	t.Setenv("LD_LIBRARY_PATH", filepath.Join(dir, "lib"))
-	failed := docket(t, dir)["TestShop"]
+	t.Setenv("PATH", filepath.Join(dir, "lib")+":"+os.Getenv("PATH"))
+	failed := docket(t, dir)
 	l := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
-	r := must.Get(l.Run(t.Context(), failed, parse(t, onlyGreen)))(t)
-	if r.Outcome == abi.OutcomeSame || strings.Contains(r.Detail, "bad") {
-		t.Errorf("got %+v", r)
+	for _, test := range []string{"TestLoads", "TestRuns"} {
+		if r := must.Get(l.Run(t.Context(), failed[test], parse(t, onlyGreen)))(t); r.Outcome != abi.OutcomePassed {
+			t.Errorf("%s: got %+v", test, r)
+		}
 	}
 }
