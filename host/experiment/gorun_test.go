@@ -93,7 +93,7 @@ func TestOutcomesOfATest(t *testing.T) {
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			c.env.Scratch = scratch
-			run := must.Get(g.test(t.Context(), nil, b, c.test, c.env))(t)
+			run := must.Get(g.test(t.Context(), &workspace{folder: scratch}, b, c.test, c.env))(t)
 			if run.Kind != c.want || !strings.Contains(run.Log(), c.log) || (run.Kind == kindFailed) != (run.Log() != "") {
 				t.Errorf("%s: %q (%s)\n%s", run.Kind, run.Log(), run.Result.Ending, run.Result.Output)
 			}

@@ -47,4 +47,9 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s: got %+v", test, r)
 		}
 	}
+	t.Setenv("CGO_CFLAGS", "-I"+filepath.Join(dir, "lib"))
+	l = open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
+	if r := must.Get(l.Run(t.Context(), failed["TestRuns"], parse(t, onlyGreen)))(t); r.Loaded != abi.NotCertified {
+		t.Errorf("the build of C takes folders of the checkout: %+v", r)
+	}
 }

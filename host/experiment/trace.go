@@ -341,6 +341,11 @@ func (g *goTests) loaded(ctx context.Context, w *workspace, b *goBinary, folder,
 	if w.leavesTree(source) {
 		found.code = abi.NotCertified
 	}
+	for _, v := range os.Environ() { // the C compiler takes what they name
+		if name, value, _ := strings.Cut(v, "="); (strings.HasPrefix(name, "CGO_") || name == "PKG_CONFIG_PATH") && strings.Contains(value, g.hide) && w.tree != g.working {
+			found = found.worse(loaded{abi.NotCertified, name + " leads into the checkout"})
+		}
+	}
 	for line := range strings.Lines(listed) {
 		name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		if !ok {
