@@ -133,7 +133,9 @@ type Observation struct {
 	// OnTrial are Light's answers that came before a defense: one, and one more for each remand.
 	OnTrial []OnTrial
 	Remands int
-	Fuel    *uint64 // nil while it is not metered
+	// Calls of modules, and fuel (nil while it is not metered).
+	Calls int
+	Fuel  *uint64
 }
 
 // OnTrial is an answer of Light's that the defense had before it. Challenged: the brief holds an alternative, a motion to
@@ -158,6 +160,9 @@ func Observe(t *trial.Trial) Observation {
 	}
 	if l := r.Light; l != nil { // of a Light that was asked, the case knows nothing
 		o.Light = trial.Answer{Classification: l.Classification, Confidence: l.Confidence}
+	}
+	if r.Timings != nil {
+		o.Calls = r.Timings.Calls
 	}
 	if !r.Activated {
 		return o
