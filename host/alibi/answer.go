@@ -509,14 +509,15 @@ func counts(runs []trial.Experiment) *seen {
 				c.loaded = e.Loaded
 			}
 			why, none := e.Why(), e.Outcome == abi.OutcomeNoTest
+			said := strings.TrimSpace(e.Detail) // what tests print may begin in the same way, and stands below
 			if rest, ok := strings.CutPrefix(why, plan.OtherWorld); ok {
 				c.world = "the base did not have all that is its own: " + rest
+				_, said, _ = strings.Cut(said, "\n")
 			}
+			said, _, _ = strings.Cut(said, "\n")
 			for begin, rest := range map[string]*string{plan.Besides: &c.besides, plan.Moved: &c.moved, plan.Untracked: &c.untracked} {
-				for line := range strings.Lines(e.Detail) { // below what is said of another world
-					if after, ok := strings.CutPrefix(strings.TrimSpace(line), begin); ok {
-						*rest = after
-					}
+				if after, ok := strings.CutPrefix(strings.TrimSpace(said), begin); ok {
+					*rest = after
 				}
 			}
 			c.absent = c.absent || none
@@ -529,7 +530,7 @@ func counts(runs []trial.Experiment) *seen {
 			if e.Other > 0 && strings.HasPrefix(why, "it does not fail with: ") {
 				c.differs = " (" + why + ")"
 			}
-			c.otherwise = c.otherwise || e.Other > 0 && !strings.Contains(e.Detail, plan.Besides)
+			c.otherwise = c.otherwise || e.Other > 0 && !strings.HasPrefix(said, plan.Besides)
 		case e.Product == abi.Target:
 			c.target.add(e)
 			continue

@@ -185,22 +185,20 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 func (r *defined) present(w *Whole, tree *repo.Tree) (args []string) {
 	for i, arg := range w.Args {
 		name, _, _ := strings.Cut(arg, "::")
-		name = path.Join(w.Dir, name)
+		in := func(t *repo.Tree) bool {
+			_, file := t.File(path.Join(w.Dir, name))
+			return file || t.HasFolder(path.Join(w.Dir, name))
+		}
 		value := i > 0 && strings.HasPrefix(w.Args[i-1], "-") && !strings.Contains(w.Args[i-1], "=") && !flagWord.MatchString(w.Args[i-1])
-		if tree == nil || strings.HasPrefix(arg, "-") || value || !has(r.source.Head, name) || has(tree, name) {
+		if tree == nil || strings.HasPrefix(arg, "-") || value || !in(r.source.Head) || in(tree) {
 			args = append(args, arg)
 		}
 	}
 	return args
 }
 
-func has(t *repo.Tree, name string) bool {
-	_, file := t.File(name)
-	return file || t.HasFolder(name)
-}
-
-// flagWord is an option that has no value, of any runner.
-var flagWord = regexp.MustCompile(`^(?:-[slx]+|--(?:runTestsByPath|runInBand|ci|silent|verbose))$`)
+// flagWord is an option whose value, if it has one, is not the next word, of any runner.
+var flagWord = regexp.MustCompile(`^(?:-[slxi]|-\w{2,}|--(?:runTestsByPath|runInBand|ci|silent|no-[\w-]+|strict[\w-]*|full-trace|showlocals|exitfirst))$`)
 
 // report runs the program with arguments, and gives its reports.
 func (r *defined) report(ctx context.Context, t *projectTest, args []string, source string, env environment) (*testRun, []byte, error) {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -139,6 +140,9 @@ type goBinary struct {
 	module, folder string
 	flags          []string // of its build
 	loaded         loaded
+
+	mu     sync.Mutex
+	listed *string // see takes
 }
 
 // building is a program that fails as the build of a package's tests did, go vet included, and passes where it did not. It runs nothing.
@@ -186,13 +190,21 @@ func (g *goTests) takes(ctx context.Context, l *laboratory, b *goBinary) string 
 		return strings.TrimSpace(out)
 	}
 	list := slices.Concat([]string{"list", "-e", "-buildvcs=false", "-deps", "-test", "-f", taken}, g.flags, b.flags, []string{b.pack})
-	files := ask(nil, list...)
-	if rel, err := filepath.Rel(g.hide, ask(nil, "env", "GOWORK")); err == nil {
-		if _, has := l.tree.File(filepath.ToSlash(rel)); !has && files != ask([]string{"GOWORK=off"}, list...) {
-			return "the code is built with " + filepath.ToSlash(rel) + ", which experiments do not have"
+	b.mu.Lock() // all tests of a package are in one binary
+	defer b.mu.Unlock()
+	if b.listed == nil {
+		files := ask(nil, list...)
+		if rel, err := filepath.Rel(g.hide, ask(nil, "env", "GOWORK")); err == nil {
+			if _, has := l.tree.File(filepath.ToSlash(rel)); !has && files != ask([]string{"GOWORK=off"}, list...) {
+				return "the code is built with " + filepath.ToSlash(rel) + ", which experiments do not have"
+			}
 		}
+		if ctx.Err() != nil {
+			return ""
+		}
+		b.listed = &files
 	}
-	for line := range strings.Lines(files) {
+	for line := range strings.Lines(*b.listed) {
 		names := strings.Split(strings.TrimSpace(line), "\t")
 		for _, name := range names[1:] {
 			rel, err := filepath.Rel(g.hide, filepath.Join(names[0], name))

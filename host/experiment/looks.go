@@ -407,20 +407,29 @@ func packed(text, other string) string {
 	})
 }
 
-// logs says whether a line is what a statement logs that the tree under test has and another one has not.
-func (l *Lab) logs(ctx context.Context, w *workspace, line string) bool {
-	head := l.trees[revisions{abi.Head, abi.Head}].tree
-	p, ok := sourcefile.Find(line)
-	return ok && p.Start == 0 && slices.ContainsFunc(head.Changed(w.tree), func(file string) bool {
-		var edits []repo.Edit
-		if path.Base(file) == p.Path {
-			edits, _ = repo.Edits(ctx, w.tree, head, file, maxMoved)
+// logs says whether a line is what a statement logs that the tree under test has and another one has not. It is not safe for concurrent use.
+func (l *Lab) logs(ctx context.Context, w *workspace) func(line string) bool {
+	edited := map[string][]repo.Edit{} // of files, by their names without folders
+	return func(line string) bool {
+		p, ok := sourcefile.Find(line)
+		if !ok || p.Start != 0 {
+			return false
 		}
-		return slices.ContainsFunc(edits, func(e repo.Edit) bool {
+		if _, known := edited[p.Path]; !known {
+			edited[p.Path] = nil
+			head := l.trees[revisions{abi.Head, abi.Head}].tree
+			for _, file := range head.Changed(w.tree) {
+				if path.Base(file) == p.Path {
+					edits, _ := repo.Edits(ctx, w.tree, head, file, maxMoved)
+					edited[p.Path] = append(edited[p.Path], edits...)
+				}
+			}
+		}
+		return slices.ContainsFunc(edited[p.Path], func(e repo.Edit) bool {
 			n := p.Line - e.NewFirst
 			return n >= 0 && n < e.NewLines && logText.MatchString(e.Added[n])
 		})
-	})
+	}
 }
 
 // constant says whether all failures of the tree under test that have the parts of the report have this part, too.

@@ -122,18 +122,19 @@ func (l *Lab) absence(ctx context.Context, f *failure) string {
 		return ""
 	}
 	head, base := l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Base, abi.Base}].tree
+	changed := head.Changed(base)
 	name, _, _ := strings.Cut(f.name, "[")
 	has := func(t *repo.Tree, file string) bool {
 		text, err := t.Read(ctx, file, maxMoved)
 		return err == nil && !slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '/' }), func(word string) bool { return !bytes.Contains(text, []byte(word)) })
 	}
-	for _, file := range head.Changed(base) {
+	for _, file := range changed {
 		_, had := base.File(file)
 		if had || f.project != nil && file != f.project.path() || f.project == nil && path.Dir(file) != path.Join(f.goTest.module, f.goTest.folder) || !has(head, file) {
 			continue
 		}
 		from, _, err := repo.Renamed(ctx, head, base, file, maxMoved)
-		for _, other := range head.Changed(base) { // what kept its name may have been rewritten
+		for _, other := range changed { // what kept its name may have been rewritten
 			if _, left := head.File(other); from == "" && !left && path.Base(other) == path.Base(file) && has(base, other) {
 				from = other
 			}

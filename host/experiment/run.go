@@ -190,7 +190,7 @@ func (l *Lab) tally(ctx context.Context, in *place, f *failure, e abi.Experiment
 	t := &tally{
 		result: abi.ExperimentResult{Experiment: e, Test: in.test}, online: l.config.Network || l.native(e), homeless: l.hidesHome(), native: l.native(e), hidden: f.hidden, loose: loose,
 		looks: f.looks, look: look, varying: l.varyingOf(f, e), also: f.also,
-		logs: func(line string) bool { return l.logs(ctx, in.workspace, line) }, absence: func() string { return l.absence(ctx, f) },
+		logs: l.logs(ctx, in.workspace), absence: func() string { return l.absence(ctx, f) },
 	}
 	if loose { // runs of one call alone
 		t.looks, t.varying, t.look = f.looks.loose(), &varying{}, func(d []abi.Document) looks { return look(d).loose() }

@@ -161,12 +161,12 @@ func TestWhole(t *testing.T) {
 	base := sourceOf(t, "js", files).Head
 	linked := filepath.Join(t.TempDir(), "linked")
 	must.Do(t, os.Symlink(source.Top, linked))
-	whole := Whole{Runner: "jest", Args: []string{"-i", "a", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(linked, "js", "a", ".."), Took: time.Minute}
+	whole := Whole{Runner: "jest", Args: []string{"-i", "b/cart.test.js", "a", "-ra", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(linked, "js", "a", ".."), Took: time.Minute}
 	r := must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
 	target := must.Get(r.testOf(caseOf("cart", "totals", "a/cart.test.js")))(t)
 	check.Equal(t, argsOf(t, target, true), "--watchman=false --coverage=false --reporters=default --reporters=jest-junit")
-	check.Equal(t, strings.Join(r.present(target.whole, source.Head), " "), "-i a b/cart.test.js --config c.json -t b")
-	check.Equal(t, strings.Join(r.present(target.whole, base), " "), "-i a --config c.json -t b")
+	check.Equal(t, strings.Join(r.present(target.whole, source.Head), " "), "-i b/cart.test.js a -ra b/cart.test.js --config c.json -t b")
+	check.Equal(t, strings.Join(r.present(target.whole, base), " "), "-i a -ra --config c.json -t b")
 	check.Equal(t, target.whole.Dir+" "+r.pace.Around.String(), "js 1m0s")
 	for file, want := range map[string]bool{"a/cart.test.js": true, "../js/a/cart.test.js": true, "cart.test.js": true, "": true, "b/cart.test.js": false} {
 		check.Equal(t, target.is(junit.Test{Class: "cart", Name: "totals", File: file}), want, file)

@@ -27,10 +27,13 @@ var (
 func canView() bool { return strongest() == Namespaces }
 
 // MayWrite says whether the user may write to a path, or to the innermost folder around it that exists.
-func MayWrite(path string) bool {
+func MayWrite(path string) bool { return writable(path) == nil }
+
+// writable says why that can't be done.
+func writable(path string) error {
 	for ; ; path = filepath.Dir(path) {
 		if err := unix.Access(path, unix.W_OK); !errors.Is(err, unix.ENOENT) || path == filepath.Dir(path) {
-			return err == nil
+			return err
 		}
 	}
 }

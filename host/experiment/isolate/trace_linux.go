@@ -214,7 +214,7 @@ func (t *tracer) note(n *notice) {
 		flags = n.args[call.flags]
 	}
 	makesFolder := call.does == making && unix.Access(name, unix.F_OK) != nil // mkdir -p asks for those that there are, too
-	if (makesFolder || call.does == moving || flags&(unix.O_CREAT|unix.O_WRONLY|unix.O_RDWR) != 0) && sealed(name) {
+	if filepath.IsAbs(name) && (makesFolder || call.does == moving || flags&(unix.O_CREAT|unix.O_WRONLY|unix.O_RDWR) != 0) && errors.Is(writable(name), unix.EROFS) {
 		t.add(name, Sealed)
 		return
 	}
@@ -252,16 +252,6 @@ func (t *tracer) note(n *notice) {
 	if t.asked[name] = look; !known {
 		t.told += len(name) + each
 	}
-}
-
-// sealed says whether a path can't be written to because it is read-only.
-func sealed(name string) bool {
-	for ; filepath.IsAbs(name); name = filepath.Dir(name) {
-		if err := unix.Access(name, unix.W_OK); !errors.Is(err, unix.ENOENT) || name == "/" {
-			return errors.Is(err, unix.EROFS)
-		}
-	}
-	return false
 }
 
 // add notes what is no file that is looked for.

@@ -98,7 +98,7 @@ func (b *broker) find(ctx context.Context, capability abi.Capability, request []
 
 // denied says why a capability is not there; empty if it is.
 func (b *broker) denied(capability abi.Capability) string {
-	switch mask := maskOf(capability); {
+	switch mask := masks[capability]; {
 	case b.persona == nil:
 		return "is granted to personas only"
 	case !slices.Contains(b.persona.Grants, capability):
@@ -113,11 +113,9 @@ func (b *broker) denied(capability abi.Capability) string {
 	return ""
 }
 
-// maskOf is the mask that a node must wear for a capability, if any.
-func maskOf(capability abi.Capability) pipeline.Mask {
-	return map[abi.Capability]pipeline.Mask{
-		abi.CapRecall: pipeline.MaskRecall, abi.CapCorrelate: pipeline.MaskCorrelation, abi.CapSource: pipeline.MaskForge,
-	}[capability]
+// masks are those that a node must wear for capabilities.
+var masks = map[abi.Capability]pipeline.Mask{
+	abi.CapRecall: pipeline.MaskRecall, abi.CapCorrelate: pipeline.MaskCorrelation, abi.CapSource: pipeline.MaskForge,
 }
 
 // Log writes the line of a module into the host's log.

@@ -15,6 +15,9 @@ import (
 // maxGaps bounds a brief: what comes after the first few helps nobody.
 const maxGaps = 12
 
+// gapRank puts what is needed most first.
+var gapRank = map[abi.GapSeverity]int{abi.GapHigh: 3, abi.GapMedium: 2, abi.GapLow: 1}
+
 // gapBrief says what evidence would settle the case. There is always at least one gap.
 func (t *Trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	g := &gaps{}
@@ -26,8 +29,7 @@ func (t *Trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	if len(g.list) == 0 {
 		g.add(t.phase(), abi.GapMedium, "evidence", "nothing tells the labels apart clearly enough", tellApart)
 	}
-	rank := map[abi.GapSeverity]int{abi.GapHigh: 3, abi.GapMedium: 2, abi.GapLow: 1} // what is needed most stands first
-	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return rank[b.Severity] - rank[a.Severity] })
+	slices.SortStableFunc(g.list, func(a, b abi.CourtEvidenceGap) int { return gapRank[b.Severity] - gapRank[a.Severity] })
 	list := g.list[:min(len(g.list), maxGaps)]
 	return &abi.EvidenceGapBrief{
 		CaseID: t.subject.ID, Cause: cause, FinalConfidence: t.result.Final.Confidence, Gaps: list, Summary: t.gapSummary(cause, list),

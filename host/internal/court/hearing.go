@@ -11,9 +11,7 @@ import (
 )
 
 // severityRank orders severities; a challenge that is no stronger than one raised before is not new.
-func severityRank(s abi.Severity) int {
-	return map[abi.Severity]int{abi.Fatal: 3, abi.Weakening: 2, abi.Minor: 1}[s]
-}
+var severityRank = map[abi.Severity]int{abi.Fatal: 3, abi.Weakening: 2, abi.Minor: 1}
 
 // hear holds one round: the prosecution argues, the defense rebuts, the bench
 // notes. The record is the host's, and so is the word that it converged.
@@ -89,7 +87,7 @@ func (t *Trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 func (t *Trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 	seen := func(list []abi.Challenge) bool {
 		return slices.ContainsFunc(list, func(old abi.Challenge) bool {
-			return old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity)
+			return old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank[old.Severity] >= severityRank[ch.Severity]
 		})
 	}
 	return seen(t.pass.Contested) || seen(t.pass.Brief.Challenges) || seen(round.NewChallenges) ||
