@@ -35,7 +35,7 @@ func (t *tally) lacked(run *testRun) string {
 	switch reported := t.reported(run); {
 	case run.Result.Unreached && !reported:
 		return "the test fails, and something that it wanted to connect to was out of reach: " + plan.LeavesNetwork
-	case run.Lacks != "":
+	case run.Lacks != "" && !(reported && strings.Contains(run.Lacks, sealedText)):
 		return run.Lacks
 	case reported:
 		return ""
@@ -44,6 +44,9 @@ func (t *tally) lacked(run *testRun) string {
 	}
 	return ""
 }
+
+// sealedText is in what a run lacks that wrote to a place that the user may write to.
+const sealedText = ", which is read-only in experiments"
 
 var (
 	readOnlyText = regexp.MustCompile(`(?i)read-only file system|EROFS`)
@@ -234,7 +237,7 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			return why
 		}
 	}
-	hidden, left, named := l.hidden(), mostRead, ""
+	hidden, left, named, sealed := l.hidden(), mostRead, "", ""
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		why := ""
 		switch asked[name] {
@@ -252,7 +255,7 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			why = "the test makes a file of more than " + name + " bytes, which experiments do not allow" + outside
 		case isolate.Sealed:
 			if isolate.MayWrite(name) && !harmless.MatchString(name) {
-				why = "the test writes to " + name + ", which experiments do not allow" + outside
+				sealed = cmp.Or(sealed, "the test writes to "+name+sealedText+outside) // anything else says more: the report may have this, too
 			}
 		case isolate.Claimed:
 			if os.Geteuid() == 0 {
@@ -271,7 +274,7 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 			return why
 		}
 	}
-	return named
+	return cmp.Or(named, sealed)
 }
 
 // allText is how code takes all variables. givenText gives them to a child, and so does passText, or back, in files that childText is in.

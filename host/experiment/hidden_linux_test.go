@@ -230,7 +230,7 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		kinds = append(kinds, hidden{"Device", `run("test", "-e", "/dev/kmsg")`, "the test reads /dev/kmsg, which experiments do not have"})
 	}
 	if os.Geteuid() == 0 { // others may do neither
-		kinds = append(kinds, hidden{"Sealed", `run("sh", "-c", "echo >/etc/shadowcourt-test")`, "the test writes to /etc/shadowcourt-test, which experiments do not allow"},
+		kinds = append(kinds, hidden{"Sealed", `run("sh", "-c", "echo >/etc/shadowcourt-test")`, "the test writes to /etc/shadowcourt-test, which is read-only in experiments"},
 			hidden{"Right", `run("mknod", "device", "c", "1", "3")`, "the test needs a right that experiments do not have, for mknod; alibi runs tests outside of them with --native"})
 	}
 	test := `package shop
