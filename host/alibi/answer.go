@@ -221,7 +221,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		return a
 	}
 	lock := c.chance(maxFalse)
-	if a.Label == Caused && c.drawn(&lock) {
+	if a.Label == Caused && (c.drawn(&lock) || lock.about == nil && c.rarely()) {
 		a.Label = ""
 	}
 	if !Yours(a.Label) {
@@ -284,6 +284,12 @@ func (c *seen) alike(lock *chance) bool {
 func (c *seen) drawn(lock *chance) bool {
 	s := lock.about
 	return s != nil && s.head.other > 0 && s.base.other > 0 && s.base.passed == 0 && !s.reported().Higher()
+}
+
+// rarely says whether head passes at times, and it may be chance that the base does not fail.
+func (c *seen) rarely() bool {
+	s := c.in[alone]
+	return s != nil && s.head.passed > 0 && s.head.other > 0 && !s.failing().Higher()
 }
 
 // foreign says whether the base fails each time, and may have run code or dependencies that are not its own: no further run decides that.

@@ -66,7 +66,7 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
 	case a.Verdict == IsOpen && lock.about == nil && a.says(plan.Otherwise) && !ranAround(a.Runs, abi.Head): // it may fail as reported with them
 		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: around.environment, Order: around.order}
-	case a.Verdict == IsOpen && lock.about == nil && c.base.same > 0 && c.head.passed > 0 && c.head.other == 0 && !stopped(a.Runs): // it may come back here, too
+	case a.Verdict == IsOpen && lock.about == nil && c.mayComeBack() && !stopped(a.Runs):
 		want = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: alone.environment, Order: alone.order}
 	case c.head.all() == 0 && c.head.among.same > 0 && !ranAround(a.Runs, abi.Base):
 		want.Product, want.Tests = abi.Base, abi.Base
@@ -79,6 +79,18 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		e = nil
 	}
 	return e, err
+}
+
+// mayComeBack says whether a failure that did not come back here may do so in further runs: it came back on the base, or a tree fails at times in other words,
+// and more failures show which of these are drawn.
+func (c *seen) mayComeBack() bool {
+	s := c.in[alone]
+	if s == nil || s.head.passed == 0 {
+		return false
+	}
+	const enough = 20 // a failure of one in five comes twice in them at 93%
+	atTimes := s.head.other > 0 || s.base.passed > 0 && s.base.failed() > 0
+	return c.base.same > 0 && s.head.other == 0 || atTimes && s.head.all() < enough
 }
 
 func ranAround(runs []trial.Experiment, tree abi.TreeRevision) bool {

@@ -1,10 +1,13 @@
 package alibi
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
@@ -50,6 +53,63 @@ func TestAccept_AL5_LabelsThatTheRunsDoNotShowAreOpen(t *testing.T) {
 	}
 	if a := of(withLabel(Preexisting, ofRuns(head, 0, 5), ofRuns(base, 0, 7)), MaxFalse/1000); a.Verdict != IsOpen || a.Lock != Chance {
 		t.Errorf("at a lower price: %+v", a)
+	}
+}
+
+// asked is a laboratory that offers all runs of a test that passes, and keeps what it was asked for.
+type asked []abi.Experiment
+
+func (*asked) Why(*abi.Case) string { return "" }
+
+func (*asked) Digest() string { return "asked" }
+
+func (*asked) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, error) {
+	return plan.Offers(time.Millisecond, plan.GoPace(), plan.BuildOf), nil
+}
+
+func (l *asked) Run(_ context.Context, _ *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	*l = append(*l, e)
+	return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomePassed, Passed: e.Runs, Test: abi.TestUnchanged, Loaded: abi.Certified}, nil
+}
+
+// TestAccept_AK4_FailuresInOtherWordsAreRunAgain: a test that fails at times, in words that it may have drawn, is not blamed for that by few runs, and head is
+// run until a second failure may show what is drawn.
+func TestAccept_AK4_FailuresInOtherWordsAreRunAgain(t *testing.T) {
+	t.Parallel()
+	otherwise := func(tree abi.TreeRevision, passed, other int) trial.Experiment {
+		e := ofRuns(tree, passed, other)
+		e.Same, e.Other = 0, e.Same
+		return e
+	}
+	head, base := abi.Head, abi.Base
+	for i, tc := range []struct {
+		runs  []trial.Experiment
+		again int // runs of head
+	}{
+		{[]trial.Experiment{otherwise(head, 4, 1), otherwise(base, 2, 0)}, 15},
+		{[]trial.Experiment{otherwise(head, 5, 0), otherwise(base, 1, 1)}, 15},
+		{[]trial.Experiment{otherwise(head, 3, 2), otherwise(base, 7, 0)}, 15},
+		{[]trial.Experiment{otherwise(head, 5, 0), otherwise(base, 2, 0)}, 0},
+		{[]trial.Experiment{otherwise(head, 0, 5), otherwise(base, 2, 0)}, 0},
+	} {
+		var lab asked
+		light := must.Get(NewLight(&lab, must.Get(Profile())(t), 0))(t)
+		label := ""
+		if i == 2 {
+			label = Caused
+		}
+		subject := withLabel(label, tc.runs...)
+		subject.Result.Final.Confidence = 0.99
+		a := must.Get(light.Settle(t.Context(), subject))(t)
+		got := 0
+		for _, e := range lab {
+			if e.Product == head && e.Order == abi.Alone {
+				got += e.Runs
+			}
+		}
+		if a.Verdict != IsOpen || got != tc.again {
+			t.Errorf("%d: %d more runs of head, want %d: %+v", i, got, tc.again, a)
+		}
 	}
 }
 

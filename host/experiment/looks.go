@@ -242,7 +242,9 @@ func learn(report *looks, failures []looks) *varying {
 	}
 	for i, list := range texts {
 		if len(slices.Compact(slices.Sorted(slices.Values(list)))) > 1 && !recur(append(list, report.parts[i])) {
-			v.patterns[i] = common(list)
+			if v.patterns[i] = common(append(list, report.parts[i])); v.patterns[i] == nil { // a few failures may have drawn the same words
+				v.patterns[i] = common(list)
+			}
 		}
 	}
 	for k := range v.failures {

@@ -126,9 +126,10 @@ func (a *answer) wrong(planted *failure, commit string) string {
 	return ""
 }
 
-// compare prints each failure that was planted with its answer. The error counts those that are not right.
+// compare prints each failure that was planted with its answer. The error counts those that are not right, but for one that is open though it fails in
+// some runs: of equal rates the runs tell nothing once in fifteen.
 func compare(answers map[string]*answer, commits map[string]string, to io.Writer) error {
-	right := 0
+	right, chance := 0, 0
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TEST\tPLANTED\tANSWER\tSINCE\tSECONDS\tRIGHT")
 	planted := failures()
@@ -143,14 +144,20 @@ func compare(answers map[string]*answer, commits map[string]string, to io.Writer
 		if is == "" {
 			right++
 			is = "right"
+		} else if f.sometimes && a.Label == "" && chance == 0 {
+			chance++
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\t%s\n", f.test, f.planted, a.words(), a.Culprit, a.Seconds, is)
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if right < len(planted) || len(answers) != len(planted) {
+	if right+chance < len(planted) || len(answers) != len(planted) {
 		return fmt.Errorf("%d of %d planted failures are answered right, in %d answers", right, len(planted), len(answers))
+	}
+	if chance > 0 {
+		_, err := fmt.Fprintf(to, "\n%d are right. One that fails in some runs is open: this time they did not tell.\n", right)
+		return err
 	}
 	_, err := fmt.Fprintf(to, "\nAll %d are right.\n", right)
 	return err
