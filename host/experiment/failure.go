@@ -35,7 +35,7 @@ func (t *tally) lacked(run *testRun) string {
 	switch reported := t.reported(run); {
 	case run.Result.Unreached && !reported:
 		return "the test fails, and something that it wanted to connect to was out of reach: " + plan.LeavesNetwork
-	case run.Lacks != "" && !(reported && strings.Contains(run.Lacks, sealedText)):
+	case run.Lacks != "" && (!reported || !strings.Contains(run.Lacks, sealedText)):
 		return run.Lacks
 	case reported:
 		return ""
