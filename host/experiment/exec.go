@@ -144,7 +144,7 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 	}
 	whole := env.Order && t.whole != nil
 	if whole {
-		args = append(args, r.present(t.whole, env.Tree)...)
+		args = append(args, r.present(ctx, t.whole, env.Tree)...)
 	}
 	var run *testRun
 	var reports []byte
@@ -180,14 +180,20 @@ func (r *defined) test(ctx context.Context, t *projectTest, source string, env e
 	return r.interpret(run)
 }
 
-// present are the arguments of a whole run without tests that a tree lacks and head has: runners end where there is no such file. A word behind an
-// option may be its value.
-func (r *defined) present(w *Whole, tree *repo.Tree) (args []string) {
+// present are the arguments of a whole run without files and tests (file::test) that a tree lacks and head has: runners end where there is no such file. A word
+// behind an option may be its value.
+func (r *defined) present(ctx context.Context, w *Whole, tree *repo.Tree) (args []string) {
 	for i, arg := range w.Args {
-		name, _, _ := strings.Cut(arg, "::")
 		in := func(t *repo.Tree) bool {
-			_, file := t.File(path.Join(w.Dir, name))
-			return file || t.HasFolder(path.Join(w.Dir, name))
+			name, test, _ := strings.Cut(arg, "::")
+			name = path.Join(w.Dir, name)
+			test, _, _ = strings.Cut(test, "[")
+			test = test[strings.LastIndex(test, ":")+1:]
+			if _, file := t.File(name); !file || test == "" {
+				return file || t.HasFolder(name)
+			}
+			text, err := t.Read(ctx, name, maxMoved)
+			return err != nil || bytes.Contains(text, []byte(test))
 		}
 		value := i > 0 && strings.HasPrefix(w.Args[i-1], "-") && !strings.Contains(w.Args[i-1], "=") && !flagWord.MatchString(w.Args[i-1])
 		if tree == nil || strings.HasPrefix(arg, "-") || value || !in(r.source.Head) || in(tree) {

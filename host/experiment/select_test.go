@@ -154,19 +154,20 @@ func TestSelect(t *testing.T) {
 // is another one.
 func TestWhole(t *testing.T) {
 	fakeTools(t, "pytest")
-	files := map[string]string{"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/a/cart.test.js": "", "js/b/cart.test.js": "", "js/c.json": ""}
+	files := map[string]string{"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/a/cart.test.js": "test_old test_new", "js/b/cart.test.js": "", "js/c.json": ""}
 	source := sourceOf(t, "js", files)
 	delete(files, "js/b/cart.test.js")
 	delete(files, "js/c.json")
+	files["js/a/cart.test.js"] = "test_old"
 	base := sourceOf(t, "js", files).Head
 	linked := filepath.Join(t.TempDir(), "linked")
 	must.Do(t, os.Symlink(source.Top, linked))
-	whole := Whole{Runner: "jest", Args: []string{"-i", "b/cart.test.js", "a", "-ra", "b/cart.test.js", "--config", "c.json", "-t", "b"}, Dir: filepath.Join(linked, "js", "a", ".."), Took: time.Minute}
+	whole := Whole{Runner: "jest", Args: []string{"-i", "b/cart.test.js", "a", "-ra", "b/cart.test.js", "--config", "c.json", "a/cart.test.js::T::test_old[::1]", "a/cart.test.js::test_new", "-t", "b"}, Dir: filepath.Join(linked, "js", "a", ".."), Took: time.Minute}
 	r := must.Get(openProjects(t.Context(), must.Get(LoadDefinition("jest"))(t), source, &Config{Whole: whole}))(t)
 	target := must.Get(r.testOf(caseOf("cart", "totals", "a/cart.test.js")))(t)
 	check.Equal(t, argsOf(t, target, true), "--watchman=false --coverage=false --reporters=default --reporters=jest-junit")
-	check.Equal(t, strings.Join(r.present(target.whole, source.Head), " "), "-i b/cart.test.js a -ra b/cart.test.js --config c.json -t b")
-	check.Equal(t, strings.Join(r.present(target.whole, base), " "), "-i a -ra --config c.json -t b")
+	check.Equal(t, strings.Join(r.present(t.Context(), target.whole, source.Head), " "), "-i b/cart.test.js a -ra b/cart.test.js --config c.json a/cart.test.js::T::test_old[::1] a/cart.test.js::test_new -t b")
+	check.Equal(t, strings.Join(r.present(t.Context(), target.whole, base), " "), "-i a -ra --config c.json a/cart.test.js::T::test_old[::1] -t b")
 	check.Equal(t, target.whole.Dir+" "+r.pace.Around.String(), "js 1m0s")
 	for file, want := range map[string]bool{"a/cart.test.js": true, "../js/a/cart.test.js": true, "cart.test.js": true, "": true, "b/cart.test.js": false} {
 		check.Equal(t, target.is(junit.Test{Class: "cart", Name: "totals", File: file}), want, file)
