@@ -16,18 +16,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// crossing is an answer that breaks a row of §9.2, and the problem that the host finds.
+// crossing is an answer that breaks a rule of §9.2, and the problem that the host finds.
 type crossing struct {
-	row, code, path string
-	try             func(t *testing.T) error
+	rule, code, path string
+	try              func(t *testing.T) error
 }
 
 var between = []crossing{ //nolint:gochecknoglobals // a table
-	{"node_response: the artifact is the one of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+	{"the artifact is the one of the family (§4.1)", "wrong_artifact", "artifact", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		*a = abi.Artifact{Discovery: &abi.Discovery{}}
 	})},
 	{
-		"node_response with an experiment: it is one of the offers of the request (§2.12)", "not_offered", "experiment",
+		"an experiment is one of the offers", "not_offered", "experiment",
 		func(t *testing.T) error {
 			t.Helper()
 			return inCourt(t, &cast{family: abi.FamilyIndict, asks: &abi.Experiment{
@@ -36,7 +36,7 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 		},
 	},
 	{
-		"node_response: `completion` asks a model of the request for no more `answer_tokens` than it may give (§2.12)", "not_offered", "completion.model",
+		"a completion asks a model of the request for no more `answer_tokens` than it may give", "not_offered", "completion.model",
 		func(t *testing.T) error {
 			t.Helper()
 			return inCourt(t, &cast{family: abi.FamilyIndict, completes: &abi.Completion{
@@ -45,52 +45,52 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 		},
 	},
 	{
-		"discovery: `source` is absent, or `model:` and the name of a model with an answer in `completions` (§2.12)", "identity", "artifact.discovery.findings[0].source",
+		"`source` of a finding is absent, or `model:` and the name of a model with an answer in `completions`", "identity", "artifact.discovery.findings[0].source",
 		atNode(abi.FamilyDiscover, func(a *abi.Artifact) { a.Discovery.Findings[0].Source = "model:reader" }),
 	},
-	{"indictment: `charged_defect_type` is Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
+	{"an indictment charges with Light's classification", "charge", "artifact.indictment.charged_defect_type", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 		a.Indictment.ChargedDefectType = "flake"
 	})},
 	{
-		"indictment: each item repeats source_ref, content, supports and element of an item of the case, which no other item repeats",
+		"each item of an indictment repeats source_ref, content, supports and element of an item of the case, which no other item repeats",
 		"not_in_case", "artifact.indictment.evidence[1]", atNode(abi.FamilyIndict, func(a *abi.Artifact) {
 			a.Indictment.Evidence[1] = a.Indictment.Evidence[0]
 		}),
 	},
-	{"discovery: `supports` is a label of the case", "not_a_label", "artifact.discovery.findings[0].supports", atNode(abi.FamilyDiscover, func(a *abi.Artifact) {
+	{supports, "not_a_label", "artifact.discovery.findings[0].supports", atNode(abi.FamilyDiscover, func(a *abi.Artifact) {
 		a.Discovery.Findings[0].Supports = "weather"
 	})},
 	{
-		"discovery: `document` is a document of the case, and `quote` stands in it (§4.4)", "not_in_documents", "artifact.discovery.findings[0].quote",
+		"the `document` of a finding is one of the case, and its `quote` stands in it (§4.4)", "not_in_documents", "artifact.discovery.findings[0].quote",
 		atNode(abi.FamilyDiscover, func(a *abi.Artifact) { a.Discovery.Findings[0].Quote = "all is well" }),
 	},
 	{
-		"challenges, wherever they stand: `evidence_index` is one of the indictment's items; in a contest, one of the request's",
+		"a challenge is of one of the indictment's items (in a contest, of the request's)",
 		"evidence_index", "artifact.defense_brief.challenges[0].evidence_index", atNode(abi.FamilyDefend, func(a *abi.Artifact) {
 			a.DefenseBrief.Challenges = []abi.Challenge{{EvidenceIndex: 2, Challenge: "no", Severity: abi.Minor}}
 		}),
 	},
 	{
-		"challenges, wherever they stand: `evidence_index` is one of the indictment's items; in a contest, one of the request's",
+		"a challenge is of one of the indictment's items (in a contest, of the request's)",
 		"evidence_index", "challenges[0].evidence_index", atContest(abi.Challenge{EvidenceIndex: 7, Challenge: "no", Severity: abi.Minor}),
 	},
 	{
-		"challenges, wherever they stand: `by` is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
+		"`by` of a challenge is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
 		"identity", "challenges[0].by", atContest(abi.Challenge{Challenge: "no", Severity: abi.Minor, By: "specter"}),
 	},
 	{
-		"challenges, wherever they stand: `by` is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
+		"`by` of a challenge is absent, the persona's own name, or the challenge repeats one of `contested` in every field",
 		"identity", "artifact.hearing_turn.new_challenges[0].by", atNode(abi.FamilyHearing, func(a *abi.Artifact) {
 			a.HearingTurn.NewChallenges = []abi.Challenge{{Challenge: "no", Severity: abi.Minor, By: "specter"}}
 		}),
 	},
-	{"defense_brief: the alternative's label is a label of the case", "not_a_label", "artifact.defense_brief.alternative_hypothesis.label", atBrief("weather")},
-	{"defense_brief: the alternative's label is not the charge", "charge", "artifact.defense_brief.alternative_hypothesis.label", atBrief("product")},
+	{alternative, "not_a_label", "artifact.defense_brief.alternative_hypothesis.label", atBrief("weather")},
+	{another, "charge", "artifact.defense_brief.alternative_hypothesis.label", atBrief("product")},
 	{
-		"defense_brief: the alternative's support points at items of the indictment", "evidence_index", "artifact.defense_brief.alternative_hypothesis.support[1]",
+		pointing, "evidence_index", "artifact.defense_brief.alternative_hypothesis.support[1]",
 		atBrief("flake", 0, 2),
 	},
-	{"hearing_turn: `supports` of a new item is a label of the case", "not_a_label", "artifact.hearing_turn.new_items[0].supports", atNode(abi.FamilyHearing, func(a *abi.Artifact) {
+	{supports, "not_a_label", "artifact.hearing_turn.new_items[0].supports", atNode(abi.FamilyHearing, func(a *abi.Artifact) {
 		a.HearingTurn.NewItems = []abi.IndictmentItem{{SourceRef: "log", Content: logLine, Supports: "weather"}}
 	})},
 	{
@@ -106,30 +106,30 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 		}),
 	},
 	{
-		"verdict: affirm keeps the charge; amend names another label than the charge", "classification", "artifact.verdict.final_classification",
+		"affirm keeps the charge, amend names another label", "classification", "artifact.verdict.final_classification",
 		atVerdict(abi.Verdict{Decision: abi.Affirm, FinalClassification: "flake"}),
 	},
 	{
-		"verdict: affirm keeps the charge; amend names another label than the charge", "classification", "artifact.verdict.final_classification",
+		"affirm keeps the charge, amend names another label", "classification", "artifact.verdict.final_classification",
 		atVerdict(abi.Verdict{Decision: abi.Amend, FinalClassification: "product"}),
 	},
 	{
-		"verdict: amend names a label of the case", "not_a_label", "artifact.verdict.final_classification",
+		"the label that an amend names", "not_a_label", "artifact.verdict.final_classification",
 		atVerdict(abi.Verdict{Decision: abi.Amend, FinalClassification: "weather"}),
 	},
-	{withFeedback, "evidence_index", "artifact.verdict.remand_feedback.challenged[0].evidence_index", atFeedback(abi.RemandFeedback{
+	{pointing, "evidence_index", "artifact.verdict.remand_feedback.challenged[0].evidence_index", atFeedback(abi.RemandFeedback{
 		Challenged: []abi.ChallengedItem{{EvidenceIndex: 2, Why: "no"}},
 	})},
-	{withFeedback, "not_a_label", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
+	{alternative, "not_a_label", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
 		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "weather"},
 	})},
-	{withFeedback, "charge", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
+	{another, "charge", "artifact.verdict.remand_feedback.alternative_hypothesis.label", atFeedback(abi.RemandFeedback{
 		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "product"},
 	})},
-	{"edge_response: one answer for each question, in order, with its id", "wrong_answers", "answers", atEdges(func(r *abi.EdgeResponse) {
+	{"an edge_response has one answer for each question, in order, with its id", "wrong_answers", "answers", atEdges(func(r *abi.EdgeResponse) {
 		r.Answers = r.Answers[1:]
 	})},
-	{"edge_response: one answer for each question, in order, with its id", "wrong_answers", "answers[0].id", atEdges(func(r *abi.EdgeResponse) {
+	{"an edge_response has one answer for each question, in order, with its id", "wrong_answers", "answers[0].id", atEdges(func(r *abi.EdgeResponse) {
 		r.Answers[0].ID = "HD99"
 	})},
 	{opinions, "wrong_answers", "opinions", atJudge(func(r *abi.JudgeResponse) { r.Opinions = r.Opinions[1:] })},
@@ -140,20 +140,20 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 	{labelOfLight, "not_a_label", "artifact.correlate.classification", onLightPath(abi.Artifact{Correlate: &abi.CorrelateResult{Classification: "weather"}}, nil)},
 	{labelOfLight, "not_a_label", "artifact.report.classification", onLightPath(abi.Artifact{Report: &abi.LightReport{Classification: "weather"}}, nil)},
 	{
-		"triage: `classification_hypothesis`, where there is one, is a label of the case", "not_a_label", "artifact.triage.classification_hypothesis",
+		labelOfLight, "not_a_label", "artifact.triage.classification_hypothesis",
 		onLightPath(abi.Artifact{Triage: &abi.TriageResult{SymptomCategory: abi.SymptomFlake, Severity: abi.GapLow, ClassificationHypothesis: "weather"}}, nil),
 	},
-	{gathered, "not_a_label", "artifact.investigate.evidence[0].supports", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{Evidence: stray()}}, nil)},
-	{gathered, "not_a_label", "artifact.report.remand.answers[0].evidence[0].supports", afterRemand(&abi.RemandAnswer{
+	{supports, "not_a_label", "artifact.investigate.evidence[0].supports", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{Evidence: stray()}}, nil)},
+	{supports, "not_a_label", "artifact.report.remand.answers[0].evidence[0].supports", afterRemand(&abi.RemandAnswer{
 		Answers:    []abi.RemandReply{{QuestionID: "q", Status: abi.Found, Evidence: stray()}},
 		Challenged: []abi.ChallengedReply{{EvidenceIndex: 0, Status: abi.ItemStands}},
 	})},
 	{reserved, "identity", "artifact.investigate.evidence[0].source_ref", onLightPath(abi.Artifact{Investigate: &abi.InvestigateArtifact{
 		Evidence: []abi.Evidence{{SourceRef: "casebook:7", Content: logLine}},
 	}}, nil)},
-	{"report: `remand` is there where the case came back from the court", "unanswered", "artifact.report.remand", afterRemand(nil)},
+	{"a report has `remand` if the case came back from the court", "unanswered", "artifact.report.remand", afterRemand(nil)},
 	{
-		"report: `remand` is not there where it did not", "wrong_answers", "artifact.report.remand",
+		"a report has no `remand` unless the case came back from the court", "wrong_answers", "artifact.report.remand",
 		onLightPath(abi.Artifact{Report: &abi.LightReport{Classification: "product", Remand: &abi.RemandAnswer{}}}, nil),
 	},
 	{accounts, "unanswered", "artifact.report.remand.answers", afterRemand(&abi.RemandAnswer{
@@ -173,22 +173,24 @@ var between = []crossing{ //nolint:gochecknoglobals // a table
 }
 
 const (
-	newItem      = "hearing_turn: a new item is an item of the case, or its `source_ref` names a document, or a place in it, in which its whole content stands (§4.7)"
-	reserved     = "investigate, remand_answer: `source_ref` of an item of `evidence` is not reserved (§4.18), or the item is one of the case"
-	withFeedback = "verdict with feedback: `challenged` and the alternative point at items of the indictment; the alternative as in a brief"
-	opinions     = "judge_response: one opinion for each criterion, in order, by the judge asked; what it cites is checked against the evidence later (§4.16)"
-	labelOfLight = "recall, investigate, correlate, report: `classification`, where there is one, is a label of the case"
-	gathered     = "investigate, remand_answer: `supports` of an item of `evidence` is a label of the case"
-	accounts     = "remand_answer (Light's): each question, and each item that was challenged, has exactly one answer"
-	nothingElse  = "remand_answer (Light's): nothing else is accounted for"
+	newItem      = "a new item is an item of the case, or its `source_ref` names a document, or a place in it, in which its whole content stands (§4.7)"
+	reserved     = "`source_ref` of an item of `evidence` in investigate and remand_answer is not reserved (§4.18), or the item is one of the case"
+	supports     = "these are labels of the case, where present: `supports` of a finding, a new item and an item of `evidence`"
+	alternative  = "the label of an alternative"
+	another      = "the label of an alternative is another"
+	pointing     = "the support of an alternative, and `challenged` of feedback, point at items of the indictment"
+	opinions     = "a judge_response one opinion for each criterion, in order, by the judge asked (citations are checked later, §4.16)"
+	labelOfLight = "`classification` and `classification_hypothesis` on the Light path"
+	accounts     = "each question, and each item that was challenged, has exactly one answer in it"
+	nothingElse  = "a remand_answer accounts for nothing that was not asked or challenged"
 )
 
-// An answer that breaks a row of §9.2 is rejected by the court, the Light path or who asks
+// An answer that breaks a rule of §9.2 is rejected by the court, the Light path or who asks
 // judges, by its code and path; without the fault it is taken.
 func TestAccept_FX4_Section9_2_AnswersAndTheirRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range between {
-		t.Run(c.row+" "+c.path, func(t *testing.T) {
+		t.Run(c.rule+" "+c.path, func(t *testing.T) {
 			t.Parallel()
 			err := c.try(t)
 			got := problemsOf(t, err)
