@@ -1,6 +1,6 @@
 package abi
 
-// The default limits. SPEC.md has them in a table.
+// The default limits. SPEC.md lists them.
 const (
 	// DefaultMemoryBytes is the most linear memory of an instance.
 	DefaultMemoryBytes = 64 << 20
