@@ -221,7 +221,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		return a
 	}
 	lock := c.chance(maxFalse)
-	if a.Label == Caused && (c.drawn(&lock) || lock.about == nil && c.rarely()) {
+	if a.Label == Caused && (c.drawn(&lock) || lock.about == nil && (c.rarely() || !slices.ContainsFunc(a.Runs, failed))) {
 		a.Label = ""
 	}
 	if !Yours(a.Label) {
@@ -247,6 +247,8 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 			a.Why = lock.counted() + "; run alone, it fails in another way"
 		case among && lock.higher && c.failsAlone():
 			a.Why = lock.counted() + "; run alone, it fails on both trees"
+		case among && lock.higher && c.base.same > 0:
+			a.Why = lock.counted() + "; run alone, it fails no more often"
 		}
 	case Conflict:
 		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
@@ -284,6 +286,10 @@ func (c *seen) alike(lock *chance) bool {
 func (c *seen) drawn(lock *chance) bool {
 	s := lock.about
 	return s != nil && s.head.other > 0 && s.base.other > 0 && s.base.passed == 0 && !s.reported().Higher()
+}
+
+func failed(e trial.Experiment) bool {
+	return e.Product != abi.Base && e.Same+e.Other > 0 && e.Outcome != abi.OutcomeNotRun
 }
 
 // rarely says whether head passes at times, and it may be chance that the base does not fail.

@@ -34,6 +34,15 @@ func (c Counts) Higher() bool {
 	return head > base && head >= 2*base/(1+base) && c.likelihood(head, base)-c.even() >= -math.Log(1-byRuns)
 }
 
+// rises says whether head fails more often, by what chance does once in twelve times at equal rates.
+func (c Counts) rises() bool {
+	if c.OfHead == 0 || c.OfBase == 0 {
+		return false
+	}
+	head, base := c.rates()
+	return head > base && c.likelihood(head, base)-c.even() >= 1
+}
+
 // byRuns is how sure an answer is that runs alone give.
 const byRuns = 0.999
 
@@ -182,8 +191,8 @@ type chance struct {
 }
 
 // chance looks at each setting in which head failed as reported. In the first one the lock has to be closed; in the others the base has to have failed,
-// too, unless it fails always and was not run there. Where it passes with the tests around it, head has to be run with them. What does not build has no
-// chance.
+// too, unless it fails always and was not run there. Where it passes with the tests around it, head has to be run with them, and where head then seems to
+// fail more often, the lock has to be closed there, too. What does not build has no chance.
 func (c *seen) chance(maxFalse float64) (l chance) {
 	always := false
 	for _, at := range settings() {
@@ -203,7 +212,7 @@ func (c *seen) chance(maxFalse float64) (l chance) {
 			if always = s.base.same == s.base.all(); always {
 				l.fewer = abi.Base
 			}
-		case l.closed && s.base.same == 0 && (!always || s.base.passed > 0):
+		case l.closed && (s.base.same == 0 && (!always || s.base.passed > 0) || at == around && s.failing().rises() && !s.closed(maxFalse)):
 			l = chance{about: s, setting: at, fewer: s.fewer()}
 		}
 	}

@@ -55,13 +55,16 @@ func (l *Light) Settle(ctx context.Context, t *trial.Trial) (*Answer, error) {
 
 // wanted is the experiment that an open lock of chance wants next, an alibi of a test that was run alone, or a test that fails otherwise alone; nil for none.
 func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Experiment, error) {
-	const most = 50 // a further step of 300 takes minutes and decides few
+	most := 50 // a further step of 300 takes minutes and decides few
 	c := seenIn(t)
 	lock := c.chance(min(l.maxFalse, MaxFalse))
 	want := abi.Experiment{Product: lock.fewer, Tests: lock.fewer, Environment: lock.environment, Order: lock.order}
 	switch {
 	case a.Verdict == NotYours && c.failsAlone() && !ranAround(a.Runs, abi.Base): // those around it may have set up on the base what it needs
 		want.Product, want.Tests, want.Order = abi.Base, abi.Base, around.order
+	case a.Verdict == NotYours && c.fewerAround() != "" && !stopped(a.Runs):
+		tree := c.fewerAround()
+		want, most = abi.Experiment{Product: tree, Tests: tree, Environment: around.environment, Order: around.order}, least
 	case a.Verdict == NotYours && c.failsAlone() && c.leftOut && !ranAround(a.Runs, abi.Head):
 		want.Product, want.Tests, want.Order = abi.Head, abi.Head, around.order
 	case a.Verdict == IsOpen && lock.about == nil && a.says(plan.Otherwise) && !ranAround(a.Runs, abi.Head): // it may fail as reported with them
@@ -79,6 +82,22 @@ func (l *Light) wanted(ctx context.Context, t *trial.Trial, a *Answer) (*abi.Exp
 		e = nil
 	}
 	return e, err
+}
+
+// least is how many runs with the tests around it each tree has of a test that passes at times: they may make it fail more often since the change.
+const least = 7
+
+// fewerAround is the tree that has fewer than these; empty for none.
+func (c *seen) fewerAround() abi.TreeRevision {
+	s, alone := c.in[around], c.in[alone]
+	atTimes := alone != nil && alone.base.same > 0 && alone.head.same > 0 && alone.head.passed+alone.base.passed > 0
+	if s == nil {
+		s = &sides{}
+	}
+	if !atTimes && (s.base.passed == 0 || s.base.same == 0) || min(s.head.all(), s.base.all()) >= least {
+		return ""
+	}
+	return s.fewer()
 }
 
 // mayComeBack says whether a failure that did not come back here may do so in further runs: it came back on the base, or a tree fails at times in other words,

@@ -113,6 +113,46 @@ func TestAccept_AK4_FailuresInOtherWordsAreRunAgain(t *testing.T) {
 	}
 }
 
+// TestAccept_AK7_TheTestsAroundCount: a test that fails alone as often as before may fail more often with the tests around it. Both trees are run with them before
+// there is an alibi, and the lock has to close there where head seems to fail more often.
+func TestAccept_AK7_TheTestsAroundCount(t *testing.T) {
+	t.Parallel()
+	inOrder := func(tree abi.TreeRevision, passed, same int) trial.Experiment {
+		e := ofRuns(tree, passed, same)
+		e.Order = abi.OriginalOrder
+		return e
+	}
+	head, base := abi.Head, abi.Base
+	atTimes := []trial.Experiment{ofRuns(head, 50, 50), ofRuns(base, 50, 50)}
+	always := []trial.Experiment{ofRuns(head, 0, 7), ofRuns(base, 0, 7)}
+	light := must.Get(NewLight(nil, must.Get(Profile())(t), 0))(t)
+	for _, tc := range []struct {
+		runs []trial.Experiment
+		want Verdict
+	}{
+		{append(atTimes, inOrder(head, 3, 4), inOrder(base, 4, 3)), NotYours},
+		{append(atTimes, inOrder(head, 0, 7), inOrder(base, 4, 3)), IsOpen},
+		{append(atTimes, inOrder(head, 0, 50), inOrder(base, 30, 20)), IsYours},
+		{append(always, inOrder(head, 0, 7), inOrder(base, 0, 7)), NotYours},
+		{append(always, inOrder(head, 0, 20), inOrder(base, 12, 8)), IsYours},
+	} {
+		if a := light.of(withLabel("", tc.runs...)); a.Verdict != tc.want {
+			t.Errorf("%+v, want %s", a, tc.want)
+		}
+	}
+	var lab asked
+	must.Get(must.Get(NewLight(&lab, must.Get(Profile())(t), 0))(t).Settle(t.Context(), withLabel("", atTimes...)))(t)
+	around := map[abi.TreeRevision]int{}
+	for _, e := range lab {
+		if e.Order == abi.OriginalOrder {
+			around[e.Product] += e.Runs
+		}
+	}
+	if around[head] < 7 || around[base] < 7 {
+		t.Errorf("runs with the tests around it: %v", around)
+	}
+}
+
 func TestAccept_AL5_AnAlibiNeedsABase(t *testing.T) {
 	t.Parallel()
 	profile := must.Get(Profile())(t)

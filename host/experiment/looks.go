@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -310,19 +311,27 @@ func placesOf(part string) string {
 	return b.String()
 }
 
-var word = regexp.MustCompile(`[^\s,;:=()\[\]{}<>"'` + "`" + `]+|\s+|.`)
+// What texts are compared by: words, and where these have as many parts, the parts of words, of which one may be drawn and another one not.
+var (
+	word = regexp.MustCompile(`[^\s,;:=()\[\]{}<>"'` + "`" + `]+|\s+|.`)
+	part = regexp.MustCompile(`[\pL\pN]+|\s+|.`)
+)
 
 // maxCommon is the longest text, in bytes, in which words that differ are looked for.
 const maxCommon = 64 << 10
 
 // common matches what texts have in common, where they have as many words; else it is nil.
 func common(texts []string) *regexp.Regexp {
+	return cmp.Or(commonOf(part, texts), commonOf(word, texts))
+}
+
+func commonOf(piece *regexp.Regexp, texts []string) *regexp.Regexp {
 	if slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxCommon }) {
 		return nil
 	}
-	words := word.FindAllString(texts[0], -1)
+	words := piece.FindAllString(texts[0], -1)
 	for _, text := range texts[1:] {
-		others := word.FindAllString(text, -1)
+		others := piece.FindAllString(text, -1)
 		if len(others) != len(words) {
 			return nil
 		}

@@ -221,6 +221,9 @@ func TestAccept_AK4_OnlyWhatDiffersHereMayDifferThere(t *testing.T) {
 			t.Errorf("%s: got %q", c.name, got)
 		}
 	}
+	if got := experiment.Differs(order("admin-a1", "-1"), order("user-f9", "-1"), order("admin-b2", "-1"), order("admin-c3", "-1")); got == "" {
+		t.Error("another part of a word that is drawn: no difference")
+	}
 	// Reruns that drew one word alike differ in it from the report, which is a run of head as well.
 	if got := experiment.Differs(order("a1", "-1"), order("a7", "-4"), order("b2", "-3"), order("c3", "-3")); got != "" {
 		t.Errorf("drawn twice: got %q", got)

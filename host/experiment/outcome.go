@@ -76,6 +76,8 @@ func (t *tally) add(run *testRun) {
 		t.reason = "the run says that the test failed, and ended well"
 	case lacked != "":
 		t.missed, t.reason = true, lacked
+	case run.Kind == kindSkipped && run.Lacks != "" && compared(&t.result.Experiment): // it may ask for that before it runs
+		t.missed, t.reason = true, run.Lacks
 	case run.Kind == kindSkipped:
 		t.skipped, t.reason = t.skipped+1, plan.Skipped
 	case run.Kind == kindFailed:

@@ -1,9 +1,12 @@
 package experiment
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
@@ -15,6 +18,17 @@ func TestAccept_AK12_WhatALaterRunLacks(t *testing.T) {
 	base.missed, base.reason = true, "the test reads store.txt"
 	if r, _ := base.end(nil); r.Outcome != abi.OutcomeNotRun || r.Detail != base.reason {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAccept_AK12_ASkipThatMayAskForWhatIsHidden tells nothing of the base.
+func TestAccept_AK12_ASkipThatMayAskForWhatIsHidden(t *testing.T) {
+	for lacks, want := range map[string]abi.ExperimentOutcome{"the test reads the variable SHOP": abi.OutcomeNotRun, "": abi.OutcomeNoTest} {
+		base := tallyOf("", abi.Base, &varying{})
+		base.add(&testRun{Result: &isolate.Result{Ending: isolate.Exited}, Kind: kindSkipped, Lacks: lacks})
+		if r, _ := base.end(nil); r.Outcome != want || !strings.Contains(r.Detail, cmp.Or(lacks, plan.Skipped)) {
+			t.Errorf("%q: %+v", lacks, r)
+		}
 	}
 }
 
