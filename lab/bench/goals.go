@@ -65,9 +65,9 @@ func (g *goal) reached(v float64) bool {
 }
 
 func (g *goal) bound() string {
-	sign, times := "at most ", ""
+	sign, times := "≤", ""
 	if g.most == 0 {
-		sign = "at least "
+		sign = "≥"
 	}
 	if g.peer != "" {
 		times = "x"
@@ -88,7 +88,7 @@ func section(name string) string {
 	case strings.HasPrefix(name, "Shadowcourt"), strings.HasPrefix(name, "LangGraph"):
 		return "Steps through a graph"
 	case strings.HasPrefix(name, "sieve"):
-		return "Fuel"
+		return "Fuel in a sieve"
 	case strings.HasPrefix(name, "merge_evidences"), strings.HasPrefix(name, "plain list"):
 		return "Merging evidence"
 	case strings.Contains(name, "live instances"):
