@@ -221,7 +221,7 @@ func (c *seen) answer(t *trial.Trial, maxFalse float64) *Answer {
 		return a
 	}
 	lock := c.chance(maxFalse)
-	if a.Label == Caused && (c.drawn(&lock) || lock.about == nil && (c.rarely() || !slices.ContainsFunc(a.Runs, failed))) {
+	if a.Label == Caused && (c.drawn(&lock) || lock.about == nil && !slices.ContainsFunc(a.Runs, cameBack)) {
 		a.Label = ""
 	}
 	if !Yours(a.Label) {
@@ -288,15 +288,8 @@ func (c *seen) drawn(lock *chance) bool {
 	return s != nil && s.head.other > 0 && s.base.other > 0 && s.base.passed == 0 && !s.reported().Higher()
 }
 
-func failed(e trial.Experiment) bool {
-	return e.Product != abi.Base && e.Same+e.Other > 0 && e.Outcome != abi.OutcomeNotRun
-}
-
-// rarely says whether head passes at times, and it may be chance that the base does not fail.
-func (c *seen) rarely() bool {
-	s := c.in[alone]
-	return s != nil && s.head.passed > 0 && s.head.other > 0 && !s.failing().Higher()
-}
+// cameBack says whether a run with something of the change failed as reported.
+func cameBack(e trial.Experiment) bool { return e.Product != abi.Base && e.Same > 0 }
 
 // foreign says whether the base fails each time, and may have run code or dependencies that are not its own: no further run decides that.
 func (c *seen) foreign() bool {

@@ -18,7 +18,7 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/15"
+const resultForm = "experiment/16"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {

@@ -244,7 +244,7 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 	}
 	run := &testRun{Result: result}
 	r.traced(run, reports, top, source, env)
-	if env.Compared && env.Tree != nil && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
+	if env.Compared && env.Tree != nil && (result.ExitCode != 0 || result.Ending != isolate.Exited || bytes.Contains(reports, []byte("<skipped"))) {
 		run.Lacks = r.lacks(c, result, top, source, env)
 	}
 	if r.definition.Trace == "" && r.viewed && len(r.definition.Build)+len(t.selection.Build) > 0 {

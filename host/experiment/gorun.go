@@ -93,7 +93,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	}
 	stream, err := g.stream(ctx, b.pack, output)
 	made := &recording{result: result, stream: stream}
-	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
+	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited || bytes.Contains(stream, []byte(`"Action":"skip"`))) {
 		made.lacks = g.lacks(ctx, w, b, env, traceFile(env.Scratch, testLog), result.Asked)
 	}
 	return made, err

@@ -314,7 +314,7 @@ func placesOf(part string) string {
 // What texts are compared by: words, and where these have as many parts, the parts of words, of which one may be drawn and another one not.
 var (
 	word = regexp.MustCompile(`[^\s,;:=()\[\]{}<>"'` + "`" + `]+|\s+|.`)
-	part = regexp.MustCompile(`[\pL\pN]+|\s+|.`)
+	part = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T ][\d:.]+)?|\d+(?:[.:,]\d+)*[a-zA-Zµ]{0,3}\b|[\pL\pN]+|\s+|.`) // times and numbers are whole
 )
 
 // maxCommon is the longest text, in bytes, in which words that differ are looked for.

@@ -224,6 +224,9 @@ func TestAccept_AK4_OnlyWhatDiffersHereMayDifferThere(t *testing.T) {
 	if got := experiment.Differs(order("admin-a1", "-1"), order("user-f9", "-1"), order("admin-b2", "-1"), order("admin-c3", "-1")); got == "" {
 		t.Error("another part of a word that is drawn: no difference")
 	}
+	if got := experiment.Differs(order("a1", "0.91s at 2026-11-30T23:08:58.1Z"), order("a1", "1.02s at 2026-11-30T23:09:00.2Z"), order("a1", "0.92s at 2026-11-30T23:08:58.3Z"), order("a1", "0.95s at 2026-11-30T23:08:59.2Z")); got != "" {
+		t.Errorf("measured: got %q", got)
+	}
 	// Reruns that drew one word alike differ in it from the report, which is a run of head as well.
 	if got := experiment.Differs(order("a1", "-1"), order("a7", "-4"), order("b2", "-3"), order("c3", "-3")); got != "" {
 		t.Errorf("drawn twice: got %q", got)
