@@ -127,8 +127,16 @@ func userVariables(of environment, more ...string) []string {
 	return give(env, of.Named)
 }
 
-// loaders are lists of paths, which tests see. Like others of those that tests have, they are read before anything can tell of it.
-var loaders = []string{"LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "LOCPATH", "TZDIR"}
+// loaders are what linkers, compilers, interpreters and tools read by themselves, which tests see: nothing tells of it. Most are lists of paths.
+var loaders = slices.Concat(compilers, strings.Fields(`LD_LIBRARY_PATH LD_PRELOAD DYLD_LIBRARY_PATH DYLD_INSERT_LIBRARIES GCONV_PATH LOCPATH TZDIR
+	PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONWARNINGS PYTHONOPTIMIZE PYTHONHASHSEED PYTHONUTF8 PYTHONIOENCODING PYTHONDEVMODE PYTHONSAFEPATH PYTHONNOUSERSITE
+	PERL5LIB PERLLIB PERL5OPT PERL_UNICODE PERL_HASH_SEED RUBYLIB RUBYOPT GEM_HOME GEM_PATH NODE_PATH NODE_OPTIONS NODE_ENV NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR
+	CLASSPATH JAVA_HOME JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS LUA_PATH LUA_CPATH PHPRC R_LIBS BASH_ENV SHELLOPTS BASHOPTS CDPATH MAKEFLAGS GNUMAKEFLAGS MAKEFILES
+	CFLAGS CPPFLAGS CXXFLAGS LDFLAGS RUSTFLAGS POSIXLY_CORRECT COLUMNS TAR_OPTIONS GREP_OPTIONS GZIP XZ_OPT
+	GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM`))
+
+// compilers are those that builds of C take.
+var compilers = []string{"PKG_CONFIG_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH"}
 
 // namedVariables are those of the user, as assignments, that a message names in capitals or with a _, but for one that tests must not have.
 func namedVariables(message, without string) []string {

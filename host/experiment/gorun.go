@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -73,15 +72,16 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
-	variables, libraries := g.environment(env, b.dir), g.paths(os.Getenv("LD_LIBRARY_PATH"), w.source())
+	variables, libraries := g.environment(env, b.dir), []string{g.env["GOROOT"], g.env["GOMODCACHE"]}
 	for i, v := range variables {
-		if name, list, _ := strings.Cut(v, "="); !env.Native && (name == "PATH" || name == "LD_LIBRARY_PATH") {
-			variables[i] = name + "=" + strings.Join(g.paths(list, w.source()), string(filepath.ListSeparator))
+		if name, list, _ := strings.Cut(v, "="); !env.Native && (name == "PATH" || slices.Contains(loaders, name)) {
+			folders := g.paths(list, w.source())
+			variables[i], libraries = name+"="+strings.Join(folders, string(filepath.ListSeparator)), append(libraries, folders...)
 		}
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: b.dir, Env: variables, Scratch: env.Scratch, Overlays: overlays,
-		Show: append(libraries, g.env["GOROOT"], g.env["GOMODCACHE"]), Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
+		Show: libraries, Hide: []string{g.hide}, Original: !env.Clean, Native: env.Native, Home: env.Home, Network: env.Network, Starve: env.Starve, Trace: env.Trace,
 		Limits: env.Limits,
 	})
 	if err != nil {
@@ -101,8 +101,9 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 
 // paths are the folders of a list, those of the checkout as they are in a tree: what they have is no other tree's.
 func (g *goTests) paths(list, source string) []string {
-	folders := filepath.SplitList(list)
+	folders, named := filepath.SplitList(list), strings.NewReplacer(g.hide+"/", source+"/", g.hide+" ", source+" ")
 	for i, folder := range folders {
+		folders[i] = strings.TrimSuffix(named.Replace(folder+" "), " ") // as in options
 		at, _ := filepath.EvalSymlinks(folder)
 		if rel, err := filepath.Rel(g.hide, at); err == nil && filepath.IsLocal(rel) {
 			folders[i] = filepath.Join(source, rel)

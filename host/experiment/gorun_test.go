@@ -61,7 +61,7 @@ func TestOutcomesOfATest(t *testing.T) {
 	t.Setenv("MY_SECRET", "secret")
 	t.Setenv("TZ", "Asia/Tokyo")
 	scratch, tree := goModule(t, map[string]string{"cart/cart.go": "package cart\n", "cart/cart_test.go": goTestsText, "cart/testdata/a": "fixture"})
-	g := &goTests{}
+	g := &goTests{hide: t.TempDir()}
 	must.Do(t, g.start(t.Context(), t.TempDir()))
 	b := must.Get(g.compile(t.Context(), tree, "./cart", scratch))(t)
 	if b.pack != "example.com/m/cart" || b.dir != filepath.Join(tree, "cart") {

@@ -18,12 +18,24 @@ func TestAccept_AK5_TheBaseHasNoLibraryOrProgramOfTheCheckout(t *testing.T) {
 	userWith(t)
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	must.Git(t, dir, "init", "-q", "-b", "main")
-	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "lib/rate": "#!/bin/sh\necho good\n", "shop_test.go": `package shop
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "lib/rate": "#!/bin/sh\necho good\n", "lib/env": "rate_of() { echo good; }\n", "shop_test.go": `package shop
 
 import ("os"; "os/exec"; "strings"; "testing")
 
 func TestLoads(t *testing.T) {
 	if rate, _ := os.ReadFile(os.Getenv("LD_LIBRARY_PATH") + "/rate"); !strings.Contains(string(rate), "good") {
+		t.Fatal("the rate is bad")
+	}
+}
+
+func TestOption(t *testing.T) {
+	if rate, _ := os.ReadFile(strings.TrimPrefix(os.Getenv("PERL5OPT"), "-Mstrict -I") + "/rate"); !strings.Contains(string(rate), "good") {
+		t.Fatal("the rate is bad")
+	}
+}
+
+func TestSources(t *testing.T) {
+	if rate, _ := exec.Command("bash", "-c", "rate_of").Output(); string(rate) != "good\n" {
 		t.Fatal("the rate is bad")
 	}
 }
@@ -37,19 +49,25 @@ func TestRuns(t *testing.T) {
 	must.Do(t, os.Chmod(filepath.Join(dir, "lib", "rate"), 0o700))
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "base")
-	must.Write(t, dir, map[string]string{"lib/rate": "#!/bin/sh\necho bad\n"})
+	must.Write(t, dir, map[string]string{"lib/rate": "#!/bin/sh\necho bad\n", "lib/env": "rate_of() { echo bad; }\n"})
+	t.Setenv("BASH_ENV", filepath.Join(dir, "lib", "env"))
+	t.Setenv("PERL5OPT", "-Mstrict -I"+filepath.Join(dir, "lib"))
 	t.Setenv("LD_LIBRARY_PATH", filepath.Join(dir, "lib"))
 	t.Setenv("PATH", filepath.Join(dir, "lib")+":"+os.Getenv("PATH"))
 	failed := docket(t, dir)
 	l := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
-	for _, test := range []string{"TestLoads", "TestRuns"} {
+	for _, test := range []string{"TestLoads", "TestRuns", "TestOption", "TestSources"} {
 		if r := must.Get(l.Run(t.Context(), failed[test], parse(t, onlyGreen)))(t); r.Outcome != abi.OutcomePassed {
 			t.Errorf("%s: got %+v", test, r)
 		}
 	}
-	t.Setenv("CGO_CFLAGS", "-I"+filepath.Join(dir, "lib"))
-	l = open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
-	if r := must.Get(l.Run(t.Context(), failed["TestRuns"], parse(t, onlyGreen)))(t); r.Loaded != abi.NotCertified {
-		t.Errorf("the build of C takes folders of the checkout: %+v", r)
+	for _, name := range []string{"CGO_CFLAGS", "CPATH"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, "-I"+filepath.Join(dir, "lib"))
+			l := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
+			if r := must.Get(l.Run(t.Context(), failed["TestRuns"], parse(t, onlyGreen)))(t); r.Loaded != abi.NotCertified {
+				t.Errorf("the build of C takes folders of the checkout: %+v", r)
+			}
+		})
 	}
 }

@@ -342,7 +342,7 @@ func (g *goTests) loaded(ctx context.Context, w *workspace, b *goBinary, folder,
 		found.code = abi.NotCertified
 	}
 	for _, v := range os.Environ() { // the C compiler takes what they name
-		if name, value, _ := strings.Cut(v, "="); (strings.HasPrefix(name, "CGO_") || name == "PKG_CONFIG_PATH") && strings.Contains(value, g.hide) && w.tree != g.working {
+		if name, value, _ := strings.Cut(v, "="); (strings.HasPrefix(name, "CGO_") || slices.Contains(compilers, name)) && strings.Contains(value, g.hide) && w.tree != g.working {
 			found = found.worse(loaded{abi.NotCertified, name + " leads into the checkout"})
 		}
 	}
