@@ -237,7 +237,10 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	if len(fields) != 4 {
 		return nil, fmt.Errorf("go list %s: %q", pack, listed)
 	}
-	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], folder: folder, flags: flags, path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
+	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], folder: folder, flags: flags, path: filepath.Join(out, "go-build1", "b001", path.Base(fields[0])+".test")} // as code asks for it
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return nil, err
+	}
 	if fields[2] == "0 0" {
 		return b, fmt.Errorf("%s: %w", pack, errNoTests)
 	}
