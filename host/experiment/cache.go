@@ -24,7 +24,7 @@ const resultForm = "experiment/16"
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h, variables := sha256.New(), slices.Sorted(slices.Values(slices.Concat(f.toolchain.about().variables, f.named))) // shells reorder them
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(variables, "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.config.Native, l.overlays, runtime.NumCPU(), l.config.Left), f.fingerprint, l.varyingOf(f, e).digest(),
+		resultForm, in.workspace.digest, in.workspace.name, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(variables, "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.config.Native, l.overlays, runtime.NumCPU(), l.config.Left), f.fingerprint, l.varyingOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

@@ -136,7 +136,7 @@ var harmless = regexp.MustCompile(`(?:^|/)(?:__pycache__|\.(?:mypy|ruff)_cache|\
 // beside is the path of a file beside the tree from the folder of the tree, where that lies elsewhere than the checkout.
 func (l *laboratory) beside(name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(l.seen, name)
-	ok = l.seen == l.written && err == nil && !filepath.IsLocal(rel) && within(filepath.Dir(filepath.Dir(l.written)), name) &&
+	ok = l.seen == l.written && err == nil && !filepath.IsLocal(rel) && within(filepath.Dir(filepath.Dir(filepath.Dir(l.written))), name) &&
 		!within(filepath.Join(l.env.Scratch, "home"), name) && !within(filepath.Join(l.env.Scratch, "tmp"), name)
 	return rel, ok
 }

@@ -227,7 +227,7 @@ func (l *Lab) add(product, tests abi.TreeRevision, t, head *repo.Tree) {
 			return
 		}
 	}
-	w := newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(l.trees))))
+	w := newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(l.trees))), l.top)
 	w.modes, l.trees[revisions{product, tests}] = modes, w
 }
 

@@ -71,3 +71,29 @@ func TestRuns(t *testing.T) {
 		})
 	}
 }
+
+// TestAccept_AK5_TheBaseIsRunAsTheCommandRunsIt, for what tests find out of the place and the time that they have.
+func TestAccept_AK5_TheBaseIsRunAsTheCommandRunsIt(t *testing.T) {
+	dir := filepath.Join(must.Get(filepath.EvalSymlinks(t.TempDir()))(t), "my.shop-2")
+	must.Do(t, os.Mkdir(dir, 0o700))
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	rows := map[string]string{
+		"Root":    `filepath.Base(filepath.Dir(folder)) == "my.shop-2"`,
+		"Program": `regexp.MustCompile("/go-build[0-9]+/b[0-9]+/cart.test$").MatchString(os.Args[0])`,
+	}
+	test := "package cart\n\nimport (\"os\"; \"path/filepath\"; \"regexp\"; \"testing\"; \"time\")\n\nvar folder, _ = os.Getwd()\n"
+	for name, code := range rows {
+		test += "\nfunc Test" + name + "(t *testing.T) {\n\tif end, _ := t.Deadline(); Rate < 1 || end.IsZero() || !(" + code + ") {\n\t\tt.Fatal(\"the rate is bad\")\n\t}\n}\n"
+	}
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "cart/cart.go": "package cart\n\nconst Rate = 1\n", "cart/cart_test.go": test + "\nvar _ = []any{filepath.Base, regexp.MatchString, time.Until}\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "base")
+	must.Write(t, dir, map[string]string{"cart/cart.go": "package cart\n\nconst Rate = 0\n"})
+	failed := docket(t, dir)
+	l := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Budget: time.Hour})
+	for name := range rows {
+		if r := must.Get(l.Run(t.Context(), failed["Test"+name], parse(t, onlyGreen)))(t); r.Outcome != abi.OutcomePassed {
+			t.Errorf("%s: got %+v", name, r)
+		}
+	}
+}

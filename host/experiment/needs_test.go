@@ -187,7 +187,7 @@ func TestAccept_AL7_TestsByTheirNames(t *testing.T) {
 		"tools/go.mod": "module example.com/tools\n", "tools/x/x_test.go": strings.ReplaceAll(test, "TestA", "TestX"), "testdata/d_test.go": strings.ReplaceAll(test, "TestA", "TestD"),
 		"pytest.ini": "", "tests/test_cart.py": "",
 	})
-	l := &Lab{trees: map[revisions]*workspace{{abi.Head, abi.Head}: newWorkspace(source.Head, source.Head.Digest(), t.TempDir())}}
+	l := &Lab{trees: map[revisions]*workspace{{abi.Head, abi.Head}: newWorkspace(source.Head, source.Head.Digest(), t.TempDir(), "")}}
 	for _, d := range shippedRunners() {
 		if d.Name != goRunner && d.Name != "pytest" {
 			continue

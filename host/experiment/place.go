@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,7 +277,8 @@ func (l *Lab) lacks(e abi.Experiment) error {
 type workspace struct {
 	tree   *repo.Tree
 	digest string
-	folder string                 // has the folder tree, and one for each build
+	folder string                 // has the folder tree, with a folder that has the name of the checkout, and one for each build
+	name   string                 // of that
 	modes  map[string]fs.FileMode // that git does not keep
 
 	turn    chan struct{} // holds one token while somebody changes the folder
@@ -293,15 +296,18 @@ type built struct {
 	err     error
 }
 
-func newWorkspace(t *repo.Tree, digest, folder string) *workspace {
+func newWorkspace(t *repo.Tree, digest, folder, checkout string) *workspace {
 	return &workspace{
-		tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{},
+		tree: t, digest: digest, folder: folder, name: cmp.Or(plainName.FindString(filepath.Base(checkout)), "tree"), turn: make(chan struct{}, 1), built: map[string]built{},
 		folders: sync.OnceValue(func() map[string]bool { return goFolders(t) }),
 	}
 }
 
-// source is the folder that the tree is written into.
-func (w *workspace) source() string { return filepath.Join(w.folder, "tree") }
+// source is the folder that the tree is written into: tests find the root of their project by its name.
+func (w *workspace) source() string { return filepath.Join(w.folder, "tree", w.name) }
+
+// plainName is the name of a folder that no tool takes for anything else.
+var plainName = regexp.MustCompile(`^\w[\w.+-]{0,99}$`)
 
 func (w *workspace) lock(ctx context.Context) error {
 	select {
@@ -356,7 +362,7 @@ func (w *workspace) write(ctx context.Context) error {
 	if err := removeAll(folder); err != nil {
 		return err
 	}
-	if err := errors.Join(os.MkdirAll(w.folder, 0o700), os.Mkdir(folder, 0o777)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(folder), 0o700), os.Mkdir(folder, 0o777)); err != nil {
 		return err
 	}
 	unmade, err := w.tree.Write(ctx, folder)
