@@ -75,6 +75,7 @@ type environment struct {
 	Order bool // run the test with those around it, in their order, instead of alone
 	// Chosen are the tests around it that are run with it; nil for all.
 	Chosen []string
+	Timed  bool // tests may ask how long they have: as long as in the command
 	// Compared has a run tell what it lacks.
 	Compared bool
 	// Trace has the kernel tell what it asks for, where it can.

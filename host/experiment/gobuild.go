@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -121,7 +122,10 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 		return nil, err
 	}
 	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, flags)
+	built, _ := os.ReadFile(binary.path)
+	timed := bytes.Contains(built, []byte("testing.(*T).Deadline"))
 	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
+		env.Timed = timed && !f.looks.timeout // else the test has to tell where it was
 		run, err := g.test(ctx, w, binary, f.name, env)
 		if err != nil {
 			return nil, err

@@ -26,6 +26,9 @@ import (
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
 
+// goTimeout is how long the tests of a package may take by default.
+const goTimeout = 10 * time.Minute
+
 // test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend on each
 // other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in env.Overlay, or the test can't write to it.
 func (g *goTests) test(ctx context.Context, w *workspace, b *goBinary, name string, env environment) (*testRun, error) {
@@ -47,9 +50,15 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	if limit <= 0 {
 		limit = isolate.DefaultTime
 	}
-	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
+	timeout, passed := limit, slices.Clone(g.passed)
+	if env.Timed { // as in the command; the isolation ends it at its limit
+		timeout = max(limit, goTimeout)
+	} else {
+		passed = slices.DeleteFunc(passed, func(flag string) bool { return strings.HasPrefix(flag, "-test.timeout=") })
+	}
+	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + timeout.String()}
 	chosen := func(flag string) bool { return strings.HasPrefix(flag, "-test.run=") }
-	args = append(args, slices.DeleteFunc(slices.Clone(g.passed), func(flag string) bool { return !chosen(flag) })...) // unless another one follows
+	args = append(args, slices.DeleteFunc(slices.Clone(passed), func(flag string) bool { return !chosen(flag) })...) // unless another one follows
 	env.Limits.Time = limit + dumpTime
 	switch {
 	case !env.Order:
@@ -64,7 +73,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 		}
 		args = append(args, "-test.testlogfile="+filepath.Join(folder, testLog))
 	}
-	args = append(args, slices.DeleteFunc(slices.Clone(g.passed), chosen)...) // last: a flag of the tests may be followed by other arguments
+	args = append(args, slices.DeleteFunc(passed, chosen)...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}
 	if env.Native && !within(g.hide, env.Scratch) { // what is written there lands in the scratch folder
 		overlays = append(overlays, g.hide)

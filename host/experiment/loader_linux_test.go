@@ -78,8 +78,9 @@ func TestAccept_AK5_TheBaseIsRunAsTheCommandRunsIt(t *testing.T) {
 	must.Do(t, os.Mkdir(dir, 0o700))
 	must.Git(t, dir, "init", "-q", "-b", "main")
 	rows := map[string]string{
-		"Root":    `filepath.Base(filepath.Dir(folder)) == "my.shop-2"`,
-		"Program": `regexp.MustCompile("/go-build[0-9]+/b[0-9]+/cart.test$").MatchString(os.Args[0])`,
+		"Root":     `filepath.Base(filepath.Dir(folder)) == "my.shop-2"`,
+		"Deadline": `time.Until(end) > 9*time.Minute`,
+		"Program":  `regexp.MustCompile("/go-build[0-9]+/b[0-9]+/cart.test$").MatchString(os.Args[0])`,
 	}
 	test := "package cart\n\nimport (\"os\"; \"path/filepath\"; \"regexp\"; \"testing\"; \"time\")\n\nvar folder, _ = os.Getwd()\n"
 	for name, code := range rows {

@@ -333,11 +333,11 @@ const (
 var goFlags = map[goFlag][2]string{
 	goIgnored: {
 		"a n x v i work json failfast benchmem cover buildvcs modcacherw fullpath artifacts",
-		"C p o count shuffle vet timeout list bench benchtime fuzz fuzztime fuzzminimizetime coverprofile covermode coverpkg outputdir trace " +
+		"C p o count shuffle vet list bench benchtime fuzz fuzztime fuzzminimizetime coverprofile covermode coverpkg outputdir trace " +
 			"blockprofile blockprofilerate cpuprofile memprofile memprofilerate mutexprofile mutexprofilefraction pkgdir",
 	},
 	goBuild: {"race msan asan trimpath", "tags mod ldflags gcflags asmflags gccgoflags"},
-	goTest:  {"short", "cpu parallel run skip"}, // of which run holds where no test is chosen
+	goTest:  {"short", "cpu parallel run skip timeout"}, // of which run holds where no test is chosen
 	goLeft:  {"linkshared", "modfile overlay exec toolexec compiler installsuffix pgo buildmode"},
 }
 

@@ -206,7 +206,7 @@ func TestAccept_AL6_WhatRerunsGetOfACommand(t *testing.T) {
 		{line: "go test . -degree=5 -tags=x word -race", build: "-tags=x", test: "-degree=5 word -race"},
 		{line: "go test . ./b -degree 5 ./c", test: "-degree 5 ./c"},
 		{line: "go test . -args -degree 5 -test.run X -test.short -v", test: "-degree 5 -test.run=X -test.short -v"},
-		{line: "go test -C sub -timeout 5s . -v word", test: "word"},
+		{line: "go test -C sub -timeout 5s . -v word", test: "-test.timeout=5s word"},
 		{line: "go test -exec sudo -modfile=other.mod .", left: "-exec=sudo -modfile=other.mod"},
 		{line: "A=b env C=d timeout 5m go test .", env: "A=b C=d"},
 		{line: "npm run go", left: "-tags=a"},
