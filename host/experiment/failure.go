@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -155,9 +156,11 @@ func (l *laboratory) file(name string, look isolate.Look) string {
 		return filepath.ToSlash(rel), true
 	}
 	if rel, ok := below(l.seen, l.checkout, ""); ok {
-		_, has := l.tree.File(rel)
+		kept, has := l.tree.File(rel)
 		changed, brought := l.head.File(rel)
 		switch why, folder = "git ignores, so that experiments lack it", "git does not keep, so that experiments lack it"; {
+		case kept.Mode == repo.Symlink:
+			return l.behind(name, filepath.Join(l.written, filepath.FromSlash(rel)), look)
 		case has || brought && (!changed.Untracked() || sourcefile.IsRunnerFile(rel)) || made:
 			return ""
 		case strings.HasPrefix(rel+"/", ".git/"):
@@ -201,6 +204,15 @@ func (l *laboratory) file(name string, look isolate.Look) string {
 		return "the test asks for the socket " + shown + ", which " + why
 	}
 	return "the test reads " + shown + ", which " + why
+}
+
+// behind is file for what a link of the tree leads to, which is written at a place.
+func (l *laboratory) behind(name, written string, look isolate.Look) string {
+	target, err := os.Readlink(written)
+	if _, gone := os.Stat(written); err != nil || gone != nil && !errors.Is(gone, fs.ErrNotExist) { // as of one that leads to itself
+		return ""
+	}
+	return l.file(absolute(filepath.Dir(name), target), look)
 }
 
 // outside ends what can be had outside of the laboratory alone.

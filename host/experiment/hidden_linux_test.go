@@ -3,6 +3,7 @@
 package experiment_test
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -221,10 +222,11 @@ func TestAccept_AK3_WhatIsHiddenFromGo(t *testing.T) {
 		{"Large", `os.Truncate(file(t), 1<<40) == nil`, "the test makes a file of more than 1073741824 bytes, which experiments do not allow"},
 		{"Untracked", `run("cat", "untracked.conf")`, lacksNew},
 		{"Beside", `run("cat", "../beside/rates.json")`, "the test reads ../beside/rates.json, which is outside of the repository, so that experiments lack it"},
+		{"LinkBeside", `run("cat", "link.json")`, "the test reads ../beside/rates.json, which is outside of the repository"},
 		{"FolderBeside", `run("ls", "../beside")`, "the test looks for the folder ../beside, which is outside of the repository"},
 		{"FolderListed", `files("conf.d") == 2`, lacksConf},
 		{"Created", `created("local.db")`, lacksDB},
-		{"plain", `passedOn() || exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mkfifo made/pipe && mv moved.db made && rm -r made; echo >/dev/null; test -w /etc && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
+		{"plain", `passedOn() || exec.Command("sh", "-c", "F=$(mktemp); mv $F moved.db && mkdir made && mkfifo made/pipe && mv moved.db made && rm -r made; echo >/dev/null; test -w /etc && false").Run() == nil || exec.Command("cat", "../added/file").Run() == nil || exec.Command("cat", "../loop").Run() == nil || exec.Command("ls", "../added", "../../none").Run() == nil`, ""},
 	}
 	if _, err := os.Stat("/dev/kmsg"); err == nil {
 		kinds = append(kinds, hidden{"Device", `run("test", "-e", "/dev/kmsg")`, "the test reads /dev/kmsg, which experiments do not have"})
@@ -289,6 +291,7 @@ func dial(name string) bool {
 		"listed/it_test.go": strings.ReplaceAll(early, "VAR", "var token = func() bool {\n\tfor _, env := range os.Environ() {\n\t\tif env[5:] == \"TOKEN=secret\" {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}()"),
 		"file/it_test.go":   strings.ReplaceAll(early, "VAR", "var token bool\n\nfunc init() {\n\t_, err := os.Stat(\"../local/rates.json\")\n\ttoken = err == nil\n}"),
 	})
+	must.Do(t, errors.Join(os.Symlink("link2.json", filepath.Join(dir, "link.json")), os.Symlink("../beside/rates.json", filepath.Join(dir, "link2.json")), os.Symlink("loop", filepath.Join(dir, "loop"))))
 	kinds = append(kinds, hidden{"early", "", "the code that is tested, which may read it before the tests begin, names in early/it_test.go " + lacksToken}, hidden{"file", "", lacksFile},
 		hidden{"built", "", "the code is built with built/local_init.go, which git ignores"}, hidden{"listed", "", "the test lists all variables in listed/it_test.go" + lacksList})
 	lacksWhatIsHidden(t, dir, kinds, func(name string) *abi.Case {

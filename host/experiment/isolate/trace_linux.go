@@ -269,7 +269,7 @@ func (t *tracer) end() map[string]Look {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for name, look := range t.asked {
-		if _, err := os.Lstat(name); err == nil && look == Missing {
+		if _, err := os.Stat(name); err == nil && look == Missing {
 			t.asked[name] = Made
 		}
 	}
