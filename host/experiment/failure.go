@@ -289,9 +289,10 @@ func (l *laboratory) asked(asked map[string]isolate.Look, missed []byte, reads f
 	return cmp.Or(named, sealed)
 }
 
-// allText is how code takes all variables. givenText gives them to a child, and so does passText, or back, in files that childText is in.
+// allText is how code takes all variables, or one with a made name that no log has. givenText gives them to a child, and so does passText, or back, in files that
+// childText is in.
 var (
-	allText   = regexp.MustCompile(`\b(?:os|syscall)\.Environ\(\)|\bos\.environ(?:\.(?:items|keys|values|copy)\b|[^\w.\[]|$)|\bprocess\.env(?:[^\w.?\[]|$)`)
+	allText   = regexp.MustCompile(`\b(?:os|syscall)\.Environ\(\)|\b(?:syscall|unix)\.Getenv\((?:[^"\x60)]|["\x60]\w*["\x60][^)])|\bos\.environ(?:\.(?:items|keys|values|copy)\b|[^\w.\[]|$)|\bprocess\.env(?:[^\w.?\[]|$)`)
 	givenText = regexp.MustCompile(`\bEnv\s*[:=]|\bExec\(|["'] (?:not )?in (?:os\.environ|process\.env)\b`)
 	passText  = regexp.MustCompile(`(?i)env\w*["']?\s*(?::|:?=)\s*(?:[^r=\s]|r[^a])`) // but for := range
 	childText = regexp.MustCompile(`\bsubprocess\b|\bchild_process\b|\bexeca\b|"os/exec"|\b(?:process\.env|os\.environ)\s*=[^=]|\bos\.environ\.(?:clear|update)\(`)

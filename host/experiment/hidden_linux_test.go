@@ -289,11 +289,13 @@ func dial(name string) bool {
 		"early/it_test.go": strings.ReplaceAll(early, "VAR", "const name = \"SHOP_TOKEN\"\n\nfunc env(name string) bool { return os.Getenv(name) != \"\" }\n\nvar token = env(name)"),
 		"conf.d/base.json": "{}", "built/it_test.go": strings.NewReplacer("early", "built", "\t\"os\"\n", "", "VAR", "var token bool").Replace(early),
 		"listed/it_test.go": strings.ReplaceAll(early, "VAR", "var token = func() bool {\n\tfor _, env := range os.Environ() {\n\t\tif env[5:] == \"TOKEN=secret\" {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}()"),
+		"made/it_test.go":   strings.NewReplacer("early", "made", "\"os\"", "\"syscall\"", "VAR", "var suffix = \"_TOKEN\"\n\nvar _, token = syscall.Getenv(\"SHOP\"[:4] + suffix)").Replace(early),
 		"file/it_test.go":   strings.ReplaceAll(early, "VAR", "var token bool\n\nfunc init() {\n\t_, err := os.Stat(\"../local/rates.json\")\n\ttoken = err == nil\n}"),
 	})
 	must.Do(t, errors.Join(os.Symlink("link2.json", filepath.Join(dir, "link.json")), os.Symlink("../beside/rates.json", filepath.Join(dir, "link2.json")), os.Symlink("loop", filepath.Join(dir, "loop"))))
 	kinds = append(kinds, hidden{"early", "", "the code that is tested, which may read it before the tests begin, names in early/it_test.go " + lacksToken}, hidden{"file", "", lacksFile},
-		hidden{"built", "", "the code is built with built/local_init.go, which git ignores"}, hidden{"listed", "", "the test lists all variables in listed/it_test.go" + lacksList})
+		hidden{"built", "", "the code is built with built/local_init.go, which git ignores"}, hidden{"listed", "", "the test lists all variables in listed/it_test.go" + lacksList},
+		hidden{"made", "", "the test lists all variables in made/it_test.go" + lacksList})
 	lacksWhatIsHidden(t, dir, kinds, func(name string) *abi.Case {
 		group, test := "example.com/shop", "Test"+name
 		if name == strings.ToLower(name) {
