@@ -3,8 +3,10 @@
 package experiment_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,11 +84,12 @@ func TestAccept_AK5_TheBaseIsRunAsTheCommandRunsIt(t *testing.T) {
 		"Deadline": `time.Until(end) > 9*time.Minute`,
 		"Program":  `regexp.MustCompile("/go-build[0-9]+/b[0-9]+/cart.test$").MatchString(os.Args[0])`,
 	}
-	test := "package cart\n\nimport (\"os\"; \"path/filepath\"; \"regexp\"; \"testing\"; \"time\")\n\nvar folder, _ = os.Getwd()\n"
+	var test strings.Builder
+	test.WriteString("package cart\n\nimport (\"os\"; \"path/filepath\"; \"regexp\"; \"testing\"; \"time\")\n\nvar folder, _ = os.Getwd()\n")
 	for name, code := range rows {
-		test += "\nfunc Test" + name + "(t *testing.T) {\n\tif end, _ := t.Deadline(); Rate < 1 || end.IsZero() || !(" + code + ") {\n\t\tt.Fatal(\"the rate is bad\")\n\t}\n}\n"
+		fmt.Fprintf(&test, "\nfunc Test%s(t *testing.T) {\n\tif end, _ := t.Deadline(); Rate < 1 || end.IsZero() || !(%s) {\n\t\tt.Fatal(\"the rate is bad\")\n\t}\n}\n", name, code)
 	}
-	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "cart/cart.go": "package cart\n\nconst Rate = 1\n", "cart/cart_test.go": test + "\nvar _ = []any{filepath.Base, regexp.MatchString, time.Until}\n"})
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "cart/cart.go": "package cart\n\nconst Rate = 1\n", "cart/cart_test.go": test.String()})
 	must.Git(t, dir, "add", ".")
 	must.Git(t, dir, "commit", "-qm", "base")
 	must.Write(t, dir, map[string]string{"cart/cart.go": "package cart\n\nconst Rate = 0\n"})
